@@ -1,0 +1,35 @@
+# Two commands on a machine that has only Python 3.11+ and make: each does its own set-up in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+
+.PHONY: demo test lint clean
+
+demo: $(VENV)/.installed
+	$(BIN)/optmodels demo --out demo
+
+test: $(VENV)/.installed-dev lint
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "optmodels needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev,dask]'
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

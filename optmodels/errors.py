@@ -1,0 +1,62 @@
+"""Every error the package raises on purpose: what is wrong, where, and the remedy, in one paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class OptmodelsError(Exception):
+    """The root of all errors raised on purpose; `exit_code` is what the command line returns for it."""
+
+    exit_code = 1
+
+
+class InputError(OptmodelsError, ValueError):
+    """The user's data, options or parameters are wrong."""
+
+
+class RefusedError(OptmodelsError):
+    """A solver cannot work on this problem; the message says why and which solvers can."""
+
+
+class MissingDependencyError(OptmodelsError, ImportError):
+    """An optional dependency is absent; the message names the extra to install."""
+
+
+class BrokenPromiseError(OptmodelsError):
+    """A released table does not satisfy what was promised for it, so it may not be written."""
+
+
+class InfeasibleError(OptmodelsError):
+    """No partition of this table can satisfy the conditions asked for."""
+
+    exit_code = 2
+
+
+class NoSolutionError(OptmodelsError):
+    """The solver stopped before it had any solution."""
+
+    exit_code = 3
+
+
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """A hint at the closest known name, ready to be appended to a message, or nothing.
+
+    >>> nearest("colums", ["columns", "milp"])
+    " Did you mean 'columns'?"
+    >>> nearest("zzz", ["columns", "milp"])
+    ''
+    """
+    match = get_close_matches(str(name), [str(choice) for choice in choices], n=1)
+    return f" Did you mean '{match[0]}'?" if match else ""
+
+
+def unknown(what: str, name: str, choices: Iterable[str]) -> InputError:
+    """The error for a name that does not exist, with the nearest one that does and the full list.
+
+    >>> str(unknown("solver", "colums", ["columns", "milp"]))
+    "There is no solver 'colums'. Did you mean 'columns'? Known: columns, milp."
+    """
+    known = sorted(str(choice) for choice in choices)
+    return InputError(f"There is no {what} '{name}'.{nearest(name, known)} Known: {', '.join(known)}.")

@@ -1,0 +1,1 @@
+"""What a partition protects (`privacy`), risks (`risk`) and costs (`loss`), in time linear in the records."""

@@ -1,0 +1,303 @@
+"""Privacy levels of classes, from their histograms of one sensitive attribute.
+
+Functions named after what a class has (`distinct_values`, `entropies`, `transport_distance`) return one
+number per class; those named after a model (`distinct_l`, `entropy_l`, `recursive_c`, `alpha`, ...) return the
+level the whole table reaches, that of its worst class. Classes must not be empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numba import njit
+from numpy.typing import NDArray
+
+from optmodels.errors import InputError
+from optmodels.partition import Histograms
+
+if TYPE_CHECKING:
+    from optmodels.hierarchy import Hierarchy
+
+
+@dataclass(frozen=True)
+class Transport:
+    """A distance between distributions as a sum over edges of a tree.
+
+    With F the prefix sums of p - q over the values taken in `order` (F[0] = 0), the distance is
+    sum_e weight[e] * |F[high[e]] - F[low[e]]|: an edge is charged for the mass that has to cross it. Edges
+    are either nested ranges (a hierarchy) or all start at 0 and follow the codes (a line of values).
+    """
+
+    order: NDArray[np.int64]
+    low: NDArray[np.int64]
+    high: NDArray[np.int64]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def variational(cls, size: int) -> Transport:
+        """D = sum |p - q|, without a half."""
+        places = np.arange(size, dtype=np.int64)
+        return cls(places, places, places + 1, np.ones(size))
+
+    @classmethod
+    def equal(cls, size: int) -> Transport:
+        """Earth mover's distance when all values are equally far apart: half the variational distance."""
+        places = np.arange(size, dtype=np.int64)
+        return cls(places, places, places + 1, np.full(size, 0.5))
+
+    @classmethod
+    def ordered(cls, size: int) -> Transport:
+        """Earth mover's distance when value i and value j are |i - j| / (m - 1) apart."""
+        places = np.arange(size, dtype=np.int64)
+        steps = max(size - 1, 0)
+        return cls(places, np.zeros(steps, np.int64), places[1:], np.full(steps, 1.0 / max(steps, 1)))
+
+    @classmethod
+    def hierarchical(cls, hierarchy: Hierarchy, values: Sequence[object] | pd.Index) -> Transport:
+        """Earth mover's distance when two values are (level of their lowest common ancestor) / height apart.
+
+        The path between two values climbs to the ancestor and down again, so each of its edges is half a
+        level long (Li, Li and Venkatasubramanian 2007). A hierarchy without one root is given one.
+        """
+        names = pd.Index(values)
+        levels = [np.arange(len(names))]
+        for level in range(1, hierarchy.n_levels):
+            levels.append(pd.factorize(np.asarray(hierarchy.generalise(names, level)))[0])
+        rooted = not levels[-1].any() and len(levels) > 1
+        height = len(levels) - 1 if rooted else len(levels)
+        order = np.lexsort(levels).astype(np.int64)
+        edges: dict[tuple[int, int], float] = {}
+        for nodes in levels[:height]:
+            ordered = nodes[order]
+            cuts = np.flatnonzero(np.diff(ordered)) + 1
+            for low, high in zip([0, *cuts.tolist()], [*cuts.tolist(), len(order)], strict=True):
+                edges[low, high] = edges.get((low, high), 0.0) + 0.5 / height
+        low, high = np.array(list(edges), np.int64).reshape(-1, 2).T
+        return cls(order, low.copy(), high.copy(), np.array(list(edges.values()), np.float64))
+
+
+def shares(histograms: Histograms, size: int) -> NDArray[np.float64]:
+    """The distribution of all records over the `size` possible values."""
+    totals = np.bincount(histograms.values, weights=histograms.counts, minlength=size)
+    return totals / max(int(histograms.sizes.sum()), 1)
+
+
+def transport_distance(
+    histograms: Histograms, table_shares: NDArray[np.float64], transport: Transport
+) -> NDArray[np.float64]:
+    """Distance of every class's distribution from the table's, in time linear in the histograms' entries.
+
+    >>> from optmodels.partition import histograms
+    >>> found = histograms([0] * 10, [0] * 6 + [1] * 4)
+    >>> transport_distance(found, np.array([0.41, 0.59]), Transport.variational(2)).round(9)
+    array([0.38])
+    """
+    if len(transport.order) != len(table_shares):
+        raise InputError(f"A distance over {len(transport.order)} values cannot compare {len(table_shares)} shares.")
+    places = np.empty_like(transport.order)
+    places[transport.order] = np.arange(len(places))
+    before = np.concatenate([[0.0], np.cumsum(table_shares[transport.order])])
+    if not transport.low.any():
+        return np.asarray(_line_distance(histograms, places, before, transport.high, transport.weight))
+    owners, edges = _edges_over_places(transport)
+    expected = before[transport.high] - before[transport.low]
+    return np.asarray(_nested_distance(histograms, places, owners, edges, expected, transport.weight))
+
+
+def k_anonymity(sizes: NDArray[np.int64]) -> int:
+    """Records in the smallest class; 0 for an empty table."""
+    return int(sizes.min(initial=np.iinfo(np.int64).max)) if sizes.size else 0
+
+
+def distinct_values(histograms: Histograms) -> NDArray[np.int64]:
+    """Number of different values in each class."""
+    return np.diff(histograms.starts)
+
+
+def entropies(histograms: Histograms) -> NDArray[np.float64]:
+    """Entropy of each class in bits.
+
+    >>> from optmodels.partition import histograms
+    >>> entropies(histograms([0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2])).round(4)
+    array([0.9183, 0.    ])
+    """
+    weighted = _per_class(np.add, histograms.counts * np.log2(histograms.counts), histograms)
+    return np.maximum(np.log2(histograms.sizes) - weighted / histograms.sizes, 0.0)
+
+
+def distinct_l(histograms: Histograms) -> int:
+    """Fewest different values in a class."""
+    return int(distinct_values(histograms).min()) if histograms.sizes.size else 0
+
+
+def entropy_l(histograms: Histograms) -> float:
+    """Effective number of values, 2 to the entropy in bits, in the class where it is least.
+
+    >>> from optmodels.partition import histograms
+    >>> round(entropy_l(histograms([0] * 10, [0] * 8 + [1] * 2)), 3)
+    1.649
+    """
+    return float(2.0 ** entropies(histograms).min()) if histograms.sizes.size else 0.0
+
+
+def recursive_c(histograms: Histograms, l: int | None = None) -> float:  # noqa: E741
+    """Least c with r1 <= c * (r_l + ... + r_m) in every class, r1 >= r2 >= ... the counts of its values.
+
+    Without l it is taken at the table's distinct l; in a class with just that many values it is r1 / r_l.
+    Infinite if some class has fewer than l values.
+
+    >>> from optmodels.partition import histograms
+    >>> recursive_c(histograms([0] * 10, [0] * 8 + [1] * 2))
+    4.0
+    """
+    least = distinct_l(histograms) if l is None else l
+    if least < 1:
+        raise InputError(f"recursive (c, l)-diversity needs l of at least 1, not {least}.")
+    top = _per_class(np.maximum, histograms.counts, histograms)
+    tails = _tails(histograms.starts, histograms.counts, least)
+    return float(np.max(np.divide(top, tails, where=tails > 0, out=np.full(len(top), inf))))
+
+
+def is_recursive_diverse(histograms: Histograms, c: float, l: int) -> bool:  # noqa: E741
+    """Recursive (c, l)-diversity of Machanavajjhala et al.: r1 < c * (r_l + ... + r_m), strictly, in every class.
+
+    >>> from optmodels.partition import histograms
+    >>> found = histograms([0] * 10, [0] * 8 + [1] * 2)
+    >>> is_recursive_diverse(found, c=4, l=2), is_recursive_diverse(found, c=4.1, l=2)
+    (False, True)
+    """
+    return recursive_c(histograms, l) < c
+
+
+def alpha(histograms: Histograms, values: Sequence[int] | None = None) -> float:
+    """Largest share of one value in a class, the alpha of (alpha, k)-anonymity; of the given values only, if any.
+
+    >>> from optmodels.partition import histograms
+    >>> alpha(histograms([0, 0, 0, 1, 1], [0, 0, 1, 1, 2])).__round__(3)
+    0.667
+    """
+    within = _class_shares(histograms)
+    if values is not None:
+        within = within[np.isin(histograms.values, np.asarray(values))]
+    return float(within.max(initial=0.0))
+
+
+def basic_beta(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
+    """Largest relative gain (p - q) / q in confidence about a value: the beta of basic beta-likeness."""
+    return float(_gains(histograms, table_shares).max(initial=0.0))
+
+
+def enhanced_beta(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
+    """Least beta with every gain at most min(beta, -ln q); infinite if some gain exceeds -ln q."""
+    gains = _gains(histograms, table_shares)
+    bounds = -np.log(table_shares[histograms.values])
+    return inf if bool((gains > bounds + 1e-12).any()) else float(gains.max(initial=0.0))
+
+
+def delta_disclosure(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
+    """Largest |ln(p / q)| over classes and values; infinite if a value of the table is absent from a class."""
+    if bool((distinct_values(histograms) < np.count_nonzero(table_shares)).any()):
+        return inf
+    ratios = np.log(_class_shares(histograms) / table_shares[histograms.values])
+    return float(np.abs(ratios).max(initial=0.0))
+
+
+def _per_class(
+    reduce: np.ufunc, entries: NDArray[np.float64] | NDArray[np.int64], histograms: Histograms
+) -> NDArray[np.float64]:
+    if not histograms.sizes.size:
+        return np.zeros(0)
+    return np.asarray(reduce.reduceat(entries, histograms.starts[:-1]), dtype=np.float64)
+
+
+def _class_shares(histograms: Histograms) -> NDArray[np.float64]:
+    return histograms.counts / np.repeat(histograms.sizes, distinct_values(histograms))
+
+
+def _gains(histograms: Histograms, table_shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    expected = table_shares[histograms.values]
+    return (_class_shares(histograms) - expected) / expected
+
+
+def _edges_over_places(transport: Transport) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """For every place in the order, the edges whose range covers it: edges[owners[p]:owners[p + 1]]."""
+    lengths = transport.high - transport.low
+    edge = np.repeat(np.arange(len(lengths)), lengths)
+    offset = np.arange(len(edge)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    place = transport.low[edge] + offset
+    owners = np.concatenate([[0], np.cumsum(np.bincount(place, minlength=len(transport.order)))])
+    return owners.astype(np.int64), edge[np.argsort(place, kind="stable")].astype(np.int64)
+
+
+@njit(cache=True, nogil=True)
+def _nested_distance(histograms, places, owners, edges, expected, weight):  # type: ignore[no-untyped-def]
+    """Start from a class that puts nothing anywhere and correct the edges above the values it has."""
+    nothing = 0.0
+    for e in range(weight.size):
+        nothing += weight[e] * expected[e]
+    mass = np.zeros(weight.size)
+    result = np.empty(histograms.sizes.size)
+    for c in range(histograms.sizes.size):
+        low, high = histograms.starts[c], histograms.starts[c + 1]
+        for i in range(low, high):
+            place = places[histograms.values[i]]
+            for o in range(owners[place], owners[place + 1]):
+                mass[edges[o]] += histograms.counts[i] / histograms.sizes[c]
+        distance = nothing
+        for i in range(low, high):
+            place = places[histograms.values[i]]
+            for o in range(owners[place], owners[place + 1]):
+                e = edges[o]
+                if mass[e] > 0.0:
+                    distance += weight[e] * (abs(mass[e] - expected[e]) - expected[e])
+                    mass[e] = 0.0
+        result[c] = max(distance, 0.0)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _line_distance(histograms, places, before, high, weight):  # type: ignore[no-untyped-def]
+    """Between two of its values a class's prefix sum P stands still while the table's Q climbs past it once.
+
+    Running sums of w and w * Q over the edges give the sum of w * |P - Q| on each side of the crossing.
+    """
+    n_edges = weight.size
+    climbed = np.empty(n_edges)
+    total_w = np.zeros(n_edges + 1)
+    total_wq = np.zeros(n_edges + 1)
+    for e in range(n_edges):
+        climbed[e] = before[high[e]]
+        total_w[e + 1] = total_w[e] + weight[e]
+        total_wq[e + 1] = total_wq[e] + weight[e] * climbed[e]
+    result = np.empty(histograms.sizes.size)
+    for c in range(histograms.sizes.size):
+        distance, reached, edge = 0.0, 0, 0
+        for i in range(histograms.starts[c], histograms.starts[c + 1] + 1):
+            stop = n_edges
+            if i < histograms.starts[c + 1]:
+                stop = edge + np.searchsorted(high[edge:], places[histograms.values[i]], side="right")
+            standing = reached / histograms.sizes[c]
+            cross = edge + np.searchsorted(climbed[edge:stop], standing)
+            distance += standing * (total_w[cross] - total_w[edge]) - (total_wq[cross] - total_wq[edge])
+            distance += (total_wq[stop] - total_wq[cross]) - standing * (total_w[stop] - total_w[cross])
+            edge = stop
+            if i < histograms.starts[c + 1]:
+                reached += histograms.counts[i]
+        result[c] = max(distance, 0.0)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _tails(starts, counts, least):  # type: ignore[no-untyped-def]
+    """r_l + ... + r_m of every class: all records but those of the l - 1 most frequent values."""
+    result = np.zeros(starts.size - 1, np.int64)
+    for c in range(result.size):
+        ascending = np.sort(counts[starts[c] : starts[c + 1]])
+        for i in range(ascending.size - least + 1):
+            result[c] += ascending[i]
+    return result

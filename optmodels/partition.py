@@ -1,0 +1,317 @@
+"""Partitions of records into classes: labels, sizes, members, histograms, and the grouping of equal rows.
+
+Everything here is linear in the number of records. A partition is an array of labels, one per record;
+`canonical` labels are 0..C-1 in order of first appearance, which is what every other function expects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+import pandas as pd
+from numba import njit
+from numpy.typing import ArrayLike, NDArray
+
+from optmodels.errors import InputError
+
+Labels = NDArray[np.int64]
+Part = TypeVar("Part")
+
+_THREADS = 2
+_SMALL = 50_000  # below this many rows threads cost more than they save
+
+
+class Histograms(NamedTuple):
+    """How often each value occurs in each class; class c owns the entries starts[c]:starts[c + 1].
+
+    Only values that occur are stored, in ascending order of their codes.
+    """
+
+    starts: NDArray[np.int64]
+    values: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+
+def canonical(labels: ArrayLike) -> Labels:
+    """The same partition with labels 0..C-1 in order of first appearance.
+
+    >>> canonical([7, 7, -1, 7, 3])
+    array([0, 0, 1, 0, 2])
+    """
+    given = _whole_numbers(labels)
+    if given.size and 0 <= given.min() and given.max() < 4 * given.size:
+        return _relabel(given, int(given.max()) + 1)
+    return _hash_keys(given.view(np.uint64))[0]
+
+
+def class_sizes(labels: ArrayLike) -> NDArray[np.int64]:
+    """Number of records of each class 0..C-1.
+
+    >>> class_sizes([0, 0, 1, 0, 2])
+    array([3, 1, 1])
+    """
+    return np.bincount(_whole_numbers(labels)).astype(np.int64, copy=False)
+
+
+def members(labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Records sorted by class, and where each class starts: class c is order[starts[c]:starts[c + 1]].
+
+    >>> order, starts = members([0, 1, 0, 1, 1])
+    >>> order[starts[1]:starts[2]]
+    array([1, 3, 4])
+    """
+    given = _whole_numbers(labels)
+    starts = _bounds(class_sizes(given))
+    return _counting_sort(given, starts), starts
+
+
+def histograms(labels: ArrayLike, codes: ArrayLike) -> Histograms:
+    """Values of each class and their counts, from canonical labels and value codes 0..m-1.
+
+    >>> found = histograms([0, 0, 0, 1], [2, 0, 2, 1])
+    >>> found.starts, found.values, found.counts, found.sizes
+    (array([0, 2, 3]), array([0, 2, 1], dtype=int32), array([1, 2, 1]), array([3, 1]))
+    """
+    given, values = _whole_numbers(labels), np.ascontiguousarray(codes, dtype=np.int32)
+    if values.size != given.size:
+        raise InputError(f"histograms: {given.size} labels but {values.size} value codes; give one of each per record.")
+    if values.size and min(given.min(), values.min()) < 0:
+        raise InputError("histograms: labels and value codes start at 0; give a missing value a code of its own.")
+    sizes = class_sizes(given)
+    return Histograms(*_histograms(given, values, _bounds(sizes), int(values.max(initial=-1)) + 1), sizes)
+
+
+def group_rows(columns: Sequence[NDArray[np.generic]]) -> Labels:
+    """Canonical labels of equal rows of some columns of one length; NaN equals NaN and 0.0 equals -0.0.
+
+    Rows are hashed, grouped by hash, and then compared with the first row of their group, so the answer
+    is exact: if two different rows ever share a hash, the table is hashed again with another seed.
+
+    >>> group_rows([np.array([1.5, np.nan, 1.5, np.nan]), np.array(["a", "b", "a", "c"])])
+    array([0, 1, 0, 2])
+    """
+    if not columns:
+        raise InputError("group_rows: give at least one column")
+    if len({len(column) for column in columns}) > 1:
+        raise InputError(f"group_rows: columns differ in length: {[len(column) for column in columns]}")
+    seed = 0
+    while True:
+        labels, first = _hash_keys(_hash_rows(columns, seed))
+        if _same_as_first(columns, labels, first):
+            return labels
+        seed += 1
+
+
+def group_frame(frame: pd.DataFrame, names: Sequence[str]) -> Labels:
+    """Canonical labels of equal rows of the named columns; a missing value equals another missing value.
+
+    >>> group_frame(pd.DataFrame({"a": [1, 1, 2], "b": ["x", "x", None]}), ["a", "b"])
+    array([0, 0, 1])
+    """
+    if not names:
+        return np.zeros(len(frame), np.int64)
+    return group_rows([column_codes(frame[name]) for name in names])
+
+
+def column_codes(column: pd.Series) -> NDArray[np.generic]:
+    """A plain array whose cells are equal exactly when the cells of the column are (missing ones too)."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return np.asarray(column.cat.codes)
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufmM":
+        return column.to_numpy()
+    codes: NDArray[np.generic] = pd.factorize(column)[0]
+    return codes
+
+
+def _whole_numbers(values: ArrayLike) -> NDArray[np.int64]:
+    return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def _bounds(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def _comparable(column: NDArray[np.generic]) -> NDArray[np.int64]:
+    match column.dtype.kind:
+        case "f":
+            # adding zero turns -0.0 into 0.0; every NaN gets the same bits
+            floats = column.astype(np.float64, copy=False) + 0.0
+            floats[np.isnan(floats)] = np.nan
+            return floats.view(np.int64)
+        case "b" | "i":
+            return np.ascontiguousarray(column, dtype=np.int64)
+        case "u" | "m" | "M":
+            wide = column.astype(np.uint64, copy=False) if column.dtype.kind == "u" else column
+            return np.ascontiguousarray(wide).view(np.int64)
+        case _:
+            return np.ascontiguousarray(pd.factorize(column)[0], dtype=np.int64)
+
+
+def _hash_rows(columns: Sequence[NDArray[np.generic]], seed: int) -> NDArray[np.uint64]:
+    hashes = np.full(len(columns[0]), seed, np.uint64)
+    for column in columns:
+        comparable = _comparable(column)
+        _in_parts(len(hashes), lambda low, high, cells=comparable: _mix(hashes[low:high], cells[low:high]))
+    return hashes
+
+
+def _same_as_first(columns: Sequence[NDArray[np.generic]], labels: Labels, first: NDArray[np.int64]) -> bool:
+    for column in columns:
+        comparable = _comparable(column)
+        expected = comparable[first]
+        if not all(
+            _in_parts(
+                len(labels),
+                lambda low, high, cells=comparable, kept=expected: _agree(cells[low:high], kept, labels[low:high]),
+            )
+        ):
+            return False
+    return True
+
+
+def _in_parts(n: int, work: Callable[[int, int], Part]) -> list[Part]:
+    """Run compiled work, which lets go of the interpreter lock, on contiguous parts of n rows."""
+    if n < _SMALL:
+        return [work(0, n)]
+    edges = np.linspace(0, n, _THREADS + 1).astype(int).tolist()
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(work, edges[:-1], edges[1:]))
+
+
+@njit(cache=True, nogil=True)
+def _mix(hashes, column):  # type: ignore[no-untyped-def]
+    """Fold a column into the row hashes, in place (the finaliser of MurmurHash3)."""
+    for i in range(hashes.size):
+        h = hashes[i] * np.uint64(0x9E3779B97F4A7C15) + np.uint64(column[i])
+        h = (h ^ (h >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+        h = (h ^ (h >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+        hashes[i] = h ^ (h >> np.uint64(33))
+
+
+@njit(cache=True, nogil=True)
+def _agree(column, expected, labels):  # type: ignore[no-untyped-def]
+    """Does every cell equal its group's first cell?"""
+    for i in range(labels.size):
+        if column[i] != expected[labels[i]]:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _hash_keys(keys):  # type: ignore[no-untyped-def]
+    """Labels of equal keys in order of first appearance, and the first row of each label.
+
+    Open addressing; key and label lie side by side, so a lookup is one trip to memory, and the table grows
+    with the number of distinct keys, not of rows, so few classes stay in cache.
+    """
+    capacity = 1024
+    shift = np.uint64(64 - 10)
+    table = np.full((capacity, 2), -1, np.int64)
+    labels = np.empty(keys.size, np.int64)
+    first = np.empty(min(keys.size, 1024), np.int64)
+    found = 0
+    for i in range(keys.size):
+        key = np.int64(keys[i])
+        slot = np.int64((np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+        while table[slot, 1] >= 0 and table[slot, 0] != key:
+            slot = (slot + 1) & (capacity - 1)
+        if table[slot, 1] < 0:
+            table[slot, 0] = key
+            table[slot, 1] = found
+            if found == first.size:
+                longer = np.empty(2 * found, np.int64)
+                longer[:found] = first
+                first = longer
+            first[found] = i
+            labels[i] = found
+            found += 1
+            if 3 * found > 2 * capacity:
+                old = table
+                capacity *= 4
+                shift -= np.uint64(2)
+                table = np.full((capacity, 2), -1, np.int64)
+                for s in range(old.shape[0]):
+                    if old[s, 1] >= 0:
+                        slot = np.int64((np.uint64(old[s, 0]) * np.uint64(0x9E3779B97F4A7C15)) >> shift)
+                        while table[slot, 1] >= 0:
+                            slot = (slot + 1) & (capacity - 1)
+                        table[slot, 0] = old[s, 0]
+                        table[slot, 1] = old[s, 1]
+        else:
+            labels[i] = table[slot, 1]
+    return labels, first[:found].copy()
+
+
+@njit(cache=True, nogil=True)
+def _relabel(labels, bound):  # type: ignore[no-untyped-def]
+    renamed = np.full(bound, -1, np.int64)
+    result = np.empty_like(labels)
+    found = 0
+    for i in range(labels.size):
+        if renamed[labels[i]] < 0:
+            renamed[labels[i]] = found
+            found += 1
+        result[i] = renamed[labels[i]]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _counting_sort(labels, starts):  # type: ignore[no-untyped-def]
+    position = starts.copy()
+    order = np.empty(labels.size, np.int64)
+    for i in range(labels.size):
+        order[position[labels[i]]] = i
+        position[labels[i]] += 1
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def]
+    """Deal the codes to their classes, then count each class; the counted entries overwrite the dealt codes."""
+    dealt = np.empty(codes.size, np.int32)
+    position = bounds[:-1].copy()
+    for i in range(codes.size):
+        dealt[position[labels[i]]] = codes[i]
+        position[labels[i]] += 1
+    counts = np.empty(codes.size, np.int64)
+    starts = np.zeros(bounds.size, np.int64)
+    tally = np.zeros(n_values, np.int64)
+    end = 0
+    for c in range(bounds.size - 1):
+        low, high = bounds[c], bounds[c + 1]
+        if high - low >= n_values:  # as many records as values: a look at every value costs no more than this class
+            for i in range(low, high):
+                tally[dealt[i]] += 1
+            for value in range(n_values):
+                if tally[value]:
+                    dealt[end], counts[end] = value, tally[value]
+                    tally[value] = 0
+                    end += 1
+        else:
+            _sort_small(dealt[low:high])
+            i = low
+            while i < high:
+                value, begin = dealt[i], i
+                while i < high and dealt[i] == value:
+                    i += 1
+                dealt[end], counts[end] = value, i - begin
+                end += 1
+        starts[c + 1] = end
+    return starts, dealt[:end].copy(), counts[:end].copy()
+
+
+@njit(cache=True, nogil=True)
+def _sort_small(values):  # type: ignore[no-untyped-def]
+    if values.size > 32:
+        values.sort()
+        return
+    for i in range(1, values.size):
+        value, j = values[i], i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value

@@ -1,0 +1,238 @@
+"""Formulation -> Problem: what is optimised, stated once, with the structure that solvers may exploit."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels.conditions import ClassTest, Conditions
+from optmodels.errors import InputError, RefusedError
+from optmodels.partition import Labels, canonical
+from optmodels.price import Price
+from optmodels.release import Method, Release
+from optmodels.release import release as make_release
+from optmodels.table import Table
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+    from pymoo.core.problem import Problem as PymooProblem
+
+Native = TypeVar("Native")
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A quantity to be made small or large, known by a plain name."""
+
+    name: str
+    sense: Literal["min", "max"] = "min"
+    meaning: str = ""
+
+    def worse(self, value: float, than: float) -> float:
+        """By how much `value` is worse than `than`; negative when it is better."""
+        return value - than if self.sense == "min" else than - value
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a partition is worth: objective values by name, and how many classes break each condition."""
+
+    values: Mapping[str, float]
+    violations: Mapping[str, int]
+
+    @property
+    def feasible(self) -> bool:
+        """Whether no condition is broken."""
+        return not any(self.violations.values())
+
+
+@dataclass(frozen=True)
+class View(Generic[Native]):
+    """A native model of another library, and the way back from its solution to class labels."""
+
+    native: Native
+    decode: Callable[[Any], Labels]
+
+
+class Formulation(ABC):
+    """A published model with its parameters; subclasses are frozen dataclasses without hidden state."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+
+    @abstractmethod
+    def build(self, table: Table, seed: int = 0) -> Problem:
+        """The problem this model poses for a table; `seed` matters only where the model draws centres."""
+
+    @classmethod
+    def parameters(cls) -> tuple[str, ...]:
+        """The names of the model's parameters."""
+        return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+
+    def to_dict(self) -> dict[str, object]:
+        """The parameters by name, for provenance."""
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
+
+
+class Problem(ABC):
+    """A formulation on a table: the only judge of objective values and of violations."""
+
+    objectives: ClassVar[tuple[Objective, ...]]
+    release_method: ClassVar[Method] = "centroid"
+
+    def __init__(self, table: Table, formulation: Formulation, conditions: Conditions) -> None:
+        self.table = table
+        self.formulation = formulation
+        self.conditions = conditions
+        self.test: ClassTest = conditions.compile(table)
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return self.table.n
+
+    @property
+    def target(self) -> Objective:
+        """The objective that single-objective solvers optimise: the first."""
+        return self.objectives[0]
+
+    @abstractmethod
+    def values(self, labels: Labels) -> dict[str, float]:
+        """The objective values of a partition whose labels run from 0 to C-1."""
+
+    def violations(self, labels: Labels) -> dict[str, int]:
+        """How many classes break each condition; labels run from 0 to C-1."""
+        return self.conditions.violations(self.test, labels)
+
+    def evaluate(self, labels: NDArray[np.integer[Any]]) -> Evaluation:
+        """Objective values and violations of a partition, from the table alone."""
+        canonical_labels = self.check(labels)
+        return Evaluation(self.values(canonical_labels), self.violations(canonical_labels))
+
+    def check(self, labels: NDArray[np.integer[Any]]) -> Labels:
+        """The labels renumbered 0..C-1, or an error that says why they are not a partition."""
+        array = np.asarray(labels)
+        if array.shape != (self.n,) or not np.issubdtype(array.dtype, np.integer):
+            raise InputError(
+                f"A partition of this table is {self.n} whole numbers, one class label per record, "
+                f"not an array of {array.dtype} with shape {array.shape}."
+            )
+        return canonical(array)
+
+    def impossible(self) -> str | None:
+        """Why no partition can satisfy the conditions, or None when that is not known."""
+        return self.conditions.impossible(self.table)
+
+    def release(self, labels: NDArray[np.integer[Any]], *, method: Method | None = None) -> Release:
+        """The table recoded by a partition, audited against this problem's conditions."""
+        provenance = {"formulation": self.formulation.name, "parameters": self.formulation.to_dict()}
+        return make_release(
+            self.table,
+            self.check(labels),
+            promise=self.conditions,
+            method=method or self.release_method,
+            provenance=provenance,
+        )
+
+    def to_pyomo(self) -> View[pyo.ConcreteModel]:
+        """The model as a Pyomo ConcreteModel that any Pyomo solver can solve."""
+        raise RefusedError(f"The formulation '{self.formulation.name}' has no Pyomo view.")
+
+    def to_pymoo(self) -> View[PymooProblem]:
+        """The model as a pymoo Problem that any pymoo algorithm can minimise."""
+        raise RefusedError(f"The formulation '{self.formulation.name}' has no pymoo view.")
+
+
+@runtime_checkable
+class ClassAdditive(Protocol):
+    """The target is a sum of class prices, and each class meets the conditions alone."""
+
+    price: Price
+    test: ClassTest
+    price_scale: float  # target value = total price / price_scale
+    n_classes: int | None  # a required number of classes, or any
+
+    @property
+    def largest(self) -> int | None:
+        """A class size that some optimal partition never exceeds, or None where no such size is known."""
+
+
+@runtime_checkable
+class FixedCentres(Protocol):
+    """The target is a sum of arc costs record -> centre under size bounds and laminar caps."""
+
+    centres: NDArray[np.float64]
+    least: NDArray[np.int64]  # size bounds of each centre's class
+    most: NDArray[np.int64]
+    groups: NDArray[np.int32]  # (n, s): the sensitive value of each record, per capped attribute
+    caps: tuple[NDArray[np.int64], ...]  # per attribute (n_centres, values): most records of a value in a class
+
+    def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The cost of putting each of `rows` with each of `centres`, as a dense block."""
+
+
+@runtime_checkable
+class Centroids(Protocol):
+    """A partition can be decoded from a matrix of centroids: every record joins the nearest one."""
+
+    price: Price
+    test: ClassTest
+    n_classes: int | None
+
+
+class PricedProblem(Problem):
+    """A problem whose target is the total price of its classes: the common ground of class-additive models."""
+
+    def __init__(
+        self,
+        table: Table,
+        formulation: Formulation,
+        conditions: Conditions,
+        price: Price,
+        *,
+        price_scale: float = 1.0,
+        n_classes: int | None = None,
+    ) -> None:
+        super().__init__(table, formulation, conditions)
+        self.price = price
+        self.price_scale = price_scale
+        self.n_classes = n_classes
+
+    objectives = (Objective("loss", "min", "total price of the classes"),)
+
+    @property
+    def largest(self) -> int | None:
+        """2k - 1 where only size matters: splitting a larger class never costs more."""
+        if self.n_classes is not None:
+            return self.n - self.test.k * (self.n_classes - 1)
+        return 2 * self.test.k - 1 if self.test.only_size else None
+
+    def values(self, labels: Labels) -> dict[str, float]:
+        """The loss of a partition."""
+        return {"loss": self.price.total(labels) / self.price_scale}
+
+    def violations(self, labels: Labels) -> dict[str, int]:
+        """Broken conditions, and by how much the number of classes is off where it is fixed."""
+        broken = super().violations(labels)
+        if self.n_classes is not None:
+            broken["classes"] = abs(int(labels.max()) + 1 - self.n_classes)
+        return broken
+
+    def impossible(self) -> str | None:
+        """Why no partition can satisfy the conditions and the number of classes, or None."""
+        if self.n_classes is not None and self.n_classes * self.test.k > self.n:
+            return (
+                f"{self.n_classes} classes of at least {self.test.k} records need {self.n_classes * self.test.k} "
+                f"records and the table has {self.n}: lower k or the number of classes."
+            )
+        return super().impossible()
+
+
+def whole_price(price: Price) -> float:
+    """The price of everyone in one class, as a scale for losses; 1 where there is nothing to lose."""
+    return price.of(np.arange(price.n)) or 1.0

@@ -1,0 +1,262 @@
+"""Files into frames: CSV, Parquet and Arrow, only the columns asked for, in little more memory than they need."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from optmodels.errors import InputError, nearest
+
+SEPARATORS = (",", ";", "\t", "|", " ")
+_SAMPLE = 1 << 18
+_DICTIONARY = pa.dictionary(pa.int32(), pa.string())
+
+
+def as_frame(data: object) -> pd.DataFrame:
+    """A DataFrame from anything tabular in memory: pandas, Arrow, or whatever exports Arrow (Polars, DuckDB, ...).
+
+    >>> as_frame(pa.table({"age": [31, 45]}))["age"].tolist()
+    [31, 45]
+    """
+    if isinstance(data, pd.DataFrame):
+        return data
+    if hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
+        return pa.table(data).to_pandas()
+    raise InputError(
+        f"A table is made from a pandas DataFrame or Arrow data, not from {type(data).__name__}; "
+        "for a file use Table.from_file(path, ...)."
+    )
+
+
+def column_names(
+    path: str | Path, *, separator: str | None = None, encoding: str | None = None
+) -> tuple[str, ...]:
+    """The names of a file's columns, without reading the rest."""
+    file = _existing(path)
+    with _file_errors(file):
+        match _format(file):
+            case "parquet":
+                names = tuple(pa.parquet.read_schema(file).names)
+            case "arrow":
+                with pa.memory_map(str(file)) as source:
+                    names = tuple(_arrow_reader(source).schema.names)
+            case _:
+                names = _dialect(file, separator, encoding).header
+    _check_unique(file, names)
+    return names
+
+
+def read_frame(
+    path: str | Path,
+    *,
+    columns: Sequence[str] | None = None,
+    text: Collection[str] = (),
+    separator: str | None = None,
+    encoding: str | None = None,
+) -> pd.DataFrame:
+    """Read a file; the separator and the encoding of a CSV are found out unless given.
+
+    Text becomes a column of categories, which is small. The types of CSV columns are inferred, except that
+    those named in `text` are taken literally (a postcode 01234 keeps its zero).
+    """
+    file = _existing(path)
+    names = column_names(file, separator=separator, encoding=encoding)
+    wanted = names if columns is None else tuple(columns)
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"'{file}' has no column '{name}'.{nearest(name, names)} It has {', '.join(names)}.")
+    with _file_errors(file):
+        match _format(file):
+            case "parquet":
+                frame = _read_parquet(file, wanted)
+            case "arrow":
+                frame = _read_arrow(file, wanted)
+            case _:
+                frame = _read_csv(file, wanted, text, _dialect(file, separator, encoding), encoding)
+    if frame.empty:
+        raise InputError(f"'{file}' has columns but no records.")
+    return frame
+
+
+class _file_errors:
+    """Turns what the file system and Arrow complain about into an error of ours that names the file."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, OSError | pa.ArrowException | UnicodeError):
+            reason = " ".join(str(problem).split()).rstrip(".")
+            raise InputError(f"Cannot read '{self.file}': {reason}.") from problem
+
+
+def _existing(path: str | Path) -> Path:
+    file = Path(path)
+    if file.is_dir():
+        raise InputError(f"'{file}' is a folder; give the name of a CSV, Parquet or Arrow file.")
+    if not file.exists():
+        beside = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
+        raise InputError(f"There is no file '{file}'.{nearest(file.name, beside)}")
+    return file
+
+
+def _check_unique(file: Path, names: Sequence[str]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"'{file}' has more than one column '{twice[0]}'; rename or remove its copies.")
+
+
+def _format(file: Path) -> str:
+    with open(file, "rb") as source:
+        start = source.read(6)
+    if start[:4] == b"PAR1":
+        return "parquet"
+    if start == b"ARROW1" or file.suffix.lower() in (".arrow", ".arrows", ".feather", ".ipc"):
+        return "arrow"
+    return "csv"
+
+
+def _to_frame(table: pa.Table) -> pd.DataFrame:
+    # one block per column, and each Arrow column is let go once converted: never two copies of the whole table
+    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
+    return frame
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _read_parquet(file: Path, wanted: Sequence[str]) -> pd.DataFrame:
+    schema = pa.parquet.read_schema(file)
+    texts = [name for name in wanted if _is_text(schema.field(name).type)]
+    table = pa.parquet.read_table(file, columns=list(wanted), read_dictionary=texts)
+    return _to_frame(table.replace_schema_metadata(None))  # a stored pandas index would come back as the index
+
+
+def _arrow_reader(source: pa.NativeFile) -> pa.RecordBatchFileReader | pa.RecordBatchStreamReader:
+    try:
+        return pa.ipc.open_file(source)
+    except pa.ArrowInvalid:
+        source.seek(0)
+        return pa.ipc.open_stream(source)
+
+
+def _read_arrow(file: Path, wanted: Sequence[str]) -> pd.DataFrame:
+    with pa.memory_map(str(file)) as source:
+        table = _arrow_reader(source).read_all().select(list(wanted))
+        for at, name in enumerate(wanted):
+            if _is_text(table.schema.field(name).type):
+                table = table.set_column(at, name, table.column(name).dictionary_encode())
+        return _to_frame(table.replace_schema_metadata(None))
+
+
+@dataclass(frozen=True)
+class _Dialect:
+    separator: str
+    encoding: str
+    header: tuple[str, ...]
+
+
+def _dialect(file: Path, separator: str | None, encoding: str | None) -> _Dialect:
+    if separator is not None and len(separator) != 1:
+        raise InputError(f"The separator must be a single character, not {separator!r}.")
+    with pa.input_stream(str(file), compression="detect") as source:
+        sample: bytes = source.read(_SAMPLE)
+    if not sample.strip():
+        raise InputError(f"'{file}' is empty.")
+    found = _encoding(file, sample, encoding)
+    # the sample may end within a character, which the incremental decoder holds back
+    lines = codecs.getincrementaldecoder(found)().decode(sample).lstrip("\r\n").splitlines(keepends=True)
+    if len(sample) == _SAMPLE and len(lines) > 1:
+        lines.pop()
+    chosen = separator or _sniff(lines)
+    header = tuple(next(csv.reader(lines, delimiter=chosen)))
+    if "" in header:
+        raise InputError(
+            f"Column {header.index('') + 1} of '{file}' has no name; every column needs one in the first line."
+        )
+    return _Dialect(chosen, found, header)
+
+
+def _encoding(file: Path, sample: bytes, given: str | None) -> str:
+    if given is not None:
+        try:
+            found = codecs.lookup(given).name
+        except LookupError as problem:
+            raise InputError(
+                f"There is no encoding '{given}'; try 'utf-8', 'latin-1', 'cp1252' or 'utf-16'."
+            ) from problem
+        return "utf-8-sig" if found == "utf-8" else found
+    if sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    if b"\0" in sample:
+        raise InputError(
+            f"'{file}' is not a text file; save it as CSV or Parquet (or, if it is UTF-16 text, give encoding='utf-16-le')."
+        )
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def _sniff(lines: Sequence[str]) -> str:
+    """The separator that cuts the most lines into as many cells as the header has; ties go to more cells."""
+
+    def score(separator: str) -> tuple[float, int]:
+        try:
+            widths = [len(row) for row in csv.reader(lines[:200], delimiter=separator) if row]
+        except csv.Error:
+            return 0.0, 0
+        return (widths.count(widths[0]) / len(widths), widths[0]) if widths[0] > 1 else (0.0, 1)
+
+    # a space occurs within values, so it separates only where nothing else does
+    proper = max(SEPARATORS[:-1], key=score)
+    return proper if score(proper)[0] > 0 or score(" ")[0] < 1 else " "
+
+
+def _read_csv(
+    file: Path, wanted: Sequence[str], text: Collection[str], dialect: _Dialect, encoding: str | None
+) -> pd.DataFrame:
+    literal = {name for name in wanted if name in text}
+    try:
+        table = _parse(file, wanted, literal, dialect)
+        if encoding is None and any(pa.types.is_binary(kind) for kind in table.schema.types):
+            raise pa.ArrowInvalid("invalid UTF8 data")  # how Arrow leaves text it could not decode
+    except pa.ArrowInvalid as problem:
+        if encoding is not None or dialect.encoding != "utf-8-sig" or "UTF8" not in str(problem):
+            raise
+        # the first bytes looked like UTF-8, later ones are not
+        return _read_csv(file, wanted, text, _Dialect(dialect.separator, "latin-1", dialect.header), encoding)
+    dated = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
+    if dated:  # dates are kept as they are written
+        del table
+        table = _parse(file, wanted, literal | dated, dialect)
+    return _to_frame(table)
+
+
+def _parse(file: Path, wanted: Sequence[str], literal: Collection[str], dialect: _Dialect) -> pa.Table:
+    return pa.csv.read_csv(
+        file,
+        read_options=pa.csv.ReadOptions(encoding="utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding),
+        parse_options=pa.csv.ParseOptions(delimiter=dialect.separator, newlines_in_values=True),
+        convert_options=pa.csv.ConvertOptions(
+            include_columns=list(wanted),
+            column_types=dict.fromkeys(literal, _DICTIONARY),
+            strings_can_be_null=True,
+            auto_dict_encode=True,
+            auto_dict_max_cardinality=100_000,
+        ),
+    )

@@ -1,0 +1,78 @@
+"""Formulations and solvers by name, ours and third parties' alike, found lazily through entry points."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, TypeVar
+
+from optmodels.errors import InputError, MissingDependencyError, unknown
+from optmodels.problem import Formulation
+from optmodels.solver import Solver
+
+FORMULATIONS = "optmodels.formulations"
+SOLVERS = "optmodels.solvers"
+
+Configurable = TypeVar("Configurable", bound="Formulation | Solver")
+
+
+def formulation_names() -> tuple[str, ...]:
+    """The names of all formulations, without importing any."""
+    return tuple(sorted(_found(FORMULATIONS)))
+
+
+def solver_names() -> tuple[str, ...]:
+    """The names of all solvers, without importing any."""
+    return tuple(sorted(_found(SOLVERS)))
+
+
+def formulation(name: str) -> type[Formulation]:
+    """The formulation's class.
+
+    >>> formulation("microaggregation").name
+    'microaggregation'
+    """
+    return _load(FORMULATIONS, "formulation", name, Formulation)
+
+
+def solver(name: str) -> type[Solver]:
+    """The solver's class.
+
+    >>> solver("mdav").name
+    'mdav'
+    """
+    return _load(SOLVERS, "solver", name, Solver)
+
+
+def configured(kind: type[Configurable], options: Mapping[str, Any]) -> Configurable:
+    """An instance with these parameters or options; a name that does not exist is an error, not a shrug.
+
+    >>> configured(solver("mdav"), {"nosuch": 1})
+    Traceback (most recent call last):
+    optmodels.errors.InputError: There is no option of 'mdav' named 'nosuch'. ...
+    """
+    known = kind.parameters() if issubclass(kind, Formulation) else kind.options()
+    what = "parameter" if issubclass(kind, Formulation) else "option"
+    for name in options:
+        if name not in known:
+            error = unknown(what, name, known)
+            listing = str(error).split(".", 1)[1]
+            raise InputError(f"There is no {what} of '{kind.name}' named '{name}'.{listing}")
+    return kind(**options)
+
+
+def _found(group: str) -> dict[str, EntryPoint]:
+    return {entry.name: entry for entry in entry_points(group=group)}
+
+
+def _load(group: str, what: str, name: str, base: type[Configurable]) -> type[Configurable]:
+    found = _found(group)
+    if name not in found:
+        raise unknown(what, name, found)
+    try:
+        loaded = found[name].load()
+    except ImportError as error:
+        raise MissingDependencyError(f"The {what} '{name}' cannot be loaded: {error}.") from error
+    if not (isinstance(loaded, type) and issubclass(loaded, base)):
+        raise InputError(f"The entry point of the {what} '{name}' names {loaded!r}, which is no {base.__name__}.")
+    return loaded

@@ -1,0 +1,129 @@
+"""What a solver answers: why it stopped, what may be claimed, the incumbent and the bound, each on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from optmodels.errors import InfeasibleError, NoSolutionError
+from optmodels.partition import Labels
+
+if TYPE_CHECKING:
+    from optmodels.problem import Problem
+    from optmodels.release import Method, Release
+
+
+class Status(StrEnum):
+    """What may be claimed about the answer."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    NONE = "none"
+
+
+class Stop(StrEnum):
+    """Why the solver stopped."""
+
+    CONVERGED = "converged"
+    TIME = "time"
+    ITERATIONS = "iterations"
+    INTERRUPTED = "interrupted"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One point of the anytime curve: the incumbent and the bound after so many seconds."""
+
+    seconds: float
+    value: float | None
+    bound: float | None
+
+
+def relative_gap(value: float | None, bound: float | None) -> float | None:
+    """How far the value can be from optimal, as a fraction of it; None where nothing is proven.
+
+    >>> relative_gap(10.0, 9.5)
+    0.05
+    >>> relative_gap(0.0, 0.0)
+    0.0
+    """
+    if value is None or bound is None:
+        return None
+    difference = abs(value - bound)
+    if difference == 0.0:
+        return 0.0
+    return difference / abs(value) if value else float("inf")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A partition with the values its Problem gave it, and what is proven about it."""
+
+    problem: Problem
+    solver: str
+    status: Status
+    stop: Stop
+    labels: Labels | None = None
+    values: Mapping[str, float] = field(default_factory=dict)
+    bound: float | None = None
+    seconds: float = 0.0
+    seed: int = 0
+    reason: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+    history: tuple[Moment, ...] = ()
+
+    @property
+    def value(self) -> float | None:
+        """The value of the problem's target objective."""
+        return self.values.get(self.problem.target.name)
+
+    @property
+    def gap(self) -> float | None:
+        """How far from optimal the target can be, as a fraction; None where nothing is proven."""
+        return relative_gap(self.value, self.bound)
+
+    def require(self) -> Labels:
+        """The labels, or the error that says why there are none.
+
+        Raises:
+            InfeasibleError: nothing can satisfy the conditions.
+            NoSolutionError: the solver stopped before it had a solution.
+        """
+        if self.labels is not None:
+            return self.labels
+        if self.status is Status.INFEASIBLE:
+            raise InfeasibleError(self.reason or "No partition satisfies the conditions.")
+        raise NoSolutionError(
+            f"The solver '{self.solver}' stopped ({self.stop}) without a solution. {self.reason}".rstrip()
+        )
+
+    def release(self, *, method: Method | None = None) -> Release:
+        """The anonymised table, audited against what was promised."""
+        release = self.problem.release(self.require(), method=method)
+        return release.with_provenance(self.to_dict())
+
+    def to_dict(self) -> dict[str, object]:
+        """The run record as plain values, ready for JSON."""
+        return {
+            "status": str(self.status),
+            "stop": str(self.stop),
+            "formulation": self.problem.formulation.name,
+            "parameters": self.problem.formulation.to_dict(),
+            "solver": self.solver,
+            "values": dict(self.values),
+            "bound": self.bound,
+            "gap": self.gap,
+            "seconds": self.seconds,
+            "seed": self.seed,
+            "reason": self.reason,
+            "details": dict(self.details),
+        }
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value:.6g}" for name, value in self.values.items())
+        gap = "" if self.gap is None else f", gap={self.gap:.3%}"
+        return f"Solution({self.status} by {self.solver}, {values or 'no partition'}{gap}, {self.seconds:.2f} s)"
