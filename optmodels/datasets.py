@@ -28,15 +28,20 @@ _BUNDLED = Path(__file__).parent / "data"
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _SECONDS = 60
 
-GERMAN_COLUMNS = (
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+GERMAN_COLUMNS = _words(
     "checking_status duration credit_history purpose credit_amount savings_status employment installment_rate "
     "personal_status other_parties residence_since property_magnitude age other_payment_plans housing "
     "existing_credits job num_dependents own_telephone foreign_worker class"
-).split()
-ADULT_COLUMNS = (
+)
+ADULT_COLUMNS = _words(
     "age workclass fnlwgt education education_num marital_status occupation relationship race sex capital_gain "
     "capital_loss hours_per_week native_country salary"
-).split()
+)
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Dataset:
 
 
 def _all_numeric(names: str) -> dict[str, Kind]:
-    return dict.fromkeys(names.split(), "numeric")
+    return dict.fromkeys(_words(names), "numeric")
 
 
 _UCI_LICENCE = "CC BY 4.0"
@@ -258,8 +263,8 @@ def load(
 ) -> Table:
     """A data set as a table, with the roles of the papers unless others are given.
 
-    >>> load("german")
-    Table(1,000 records; quasi age numeric, personal_status categorical, job categorical; sensitive checking_status, savings_status)
+    >>> load("german").sensitive
+    ('checking_status', 'savings_status')
     """
     roles = dataset(name).roles.revised(
         quasi=quasi,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,11 +43,11 @@ def level_column(column: pd.Series, name: str) -> pd.Series:
     """The column as plain text, numbers or categories, fit to be numbered; dates and intervals become text."""
     plain = _plain(column, name)
     if isinstance(plain.dtype, pd.CategoricalDtype):
-        categories = plain.cat.categories
-        if not (types.is_numeric_dtype(categories.dtype) or types.is_string_dtype(categories.dtype)):
-            plain = plain.cat.rename_categories([str(category) for category in categories])
+        if _holds_dates(plain.cat.categories):
+            return plain.cat.rename_categories([str(category) for category in plain.cat.categories])
     elif _holds_dates(plain):
-        plain = _distinct_mapped(plain, lambda distinct: [str(value) for value in distinct], name)
+        codes, distinct = _factorize(plain, name)
+        return _categories(codes, [str(value) for value in distinct], plain.index, name)
     elif plain.dtype.kind == "f":
         _check_finite(plain, name)
     return plain
@@ -56,45 +57,48 @@ def _plain(column: pd.Series, name: str) -> pd.Series:
     """The column in numpy's types, or text or categories: pandas' nullable and Arrow types are unwrapped."""
     dtype = column.dtype
     if isinstance(dtype, pd.ArrowDtype):
-        return pa.chunked_array([pa.array(column.array)]).to_pandas().set_axis(column.index).rename(name)
+        return pd.Series(pa.array(column.array).to_pandas().array, column.index, name=name)
     if isinstance(dtype, pd.SparseDtype):
-        return column.sparse.to_dense()
+        return pd.Series(np.asarray(column), column.index, name=name)
     if types.is_numeric_dtype(dtype) and not isinstance(dtype, np.dtype):  # Int64, Float64, boolean
         if column.isna().any():
             return pd.Series(column.to_numpy(np.float64, na_value=np.nan), column.index, name=name)
         return pd.Series(column.to_numpy(dtype.numpy_dtype), column.index, name=name)  # type: ignore[attr-defined]
-    return column.infer_objects() if dtype == object else column
+    return column.infer_objects() if types.is_object_dtype(dtype) else column
 
 
-def _holds_dates(column: pd.Series) -> bool:
-    if column.dtype == object:
-        first = next(iter(column.dropna().head(1)), None)
+def _holds_dates(column: pd.Series | pd.Index) -> bool:
+    if types.is_object_dtype(column.dtype):
+        first = next(iter(column.dropna()[:1]), None)
         return isinstance(first, datetime.date | datetime.time | datetime.timedelta | pd.Period | pd.Interval)
     return column.dtype.kind in "mM" or isinstance(column.dtype, pd.PeriodDtype | pd.IntervalDtype)
 
 
 def _factorize(column: pd.Series, name: str) -> tuple[NDArray[np.intp], pd.Index]:
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return column.cat.codes.to_numpy(np.intp), column.cat.categories
+        return column.cat.codes.to_numpy().astype(np.intp), column.cat.categories
     try:
-        codes, distinct = pd.factorize(column)
+        numbers, distinct = pd.factorize(column)
     except TypeError as problem:
-        raise InputError(f"Column '{name}' holds values that cannot be compared ({problem}); turn them into text.") from problem
-    return codes, pd.Index(distinct)
+        raise InputError(
+            f"Column '{name}' holds values that cannot be compared ({problem}); turn them into text."
+        ) from problem
+    return numbers.astype(np.intp, copy=False), pd.Index(distinct)
 
 
-def _distinct_mapped(column: pd.Series, spell: Any, name: str) -> pd.Series:
-    codes, distinct = _factorize(column, name)
-    return pd.Series(pd.Categorical.from_codes(codes, categories=spell(distinct)), column.index, name=name)
+def _categories(
+    codes: NDArray[np.intp], texts: list[str], index: pd.Index, name: str, *, ordered: bool = False
+) -> pd.Series:
+    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(texts), ordered=ordered), index, name=name)
 
 
 def _read_numbers(column: pd.Series, name: str) -> pd.Series:
-    if _holds_dates(column):
+    codes, distinct = _factorize(column, name)
+    if _holds_dates(distinct):
         raise InputError(
             f"Column '{name}' holds dates, not numbers; turn it into a number first, such as the year, or make it "
             "'categorical', where every date is a value of its own."
         )
-    codes, distinct = _factorize(column, name)
     numbers = np.asarray(pd.to_numeric(pd.Index(distinct.to_numpy(object), dtype=object), errors="coerce"))
     if numbers.dtype.kind not in "iuf":
         numbers = numbers.astype(np.float64)
@@ -175,18 +179,21 @@ def binned(column: pd.Series, bins: Bins, name: str) -> pd.Series:
     ['[0, 10)', '[10, 20]', '[10, 20]']
     """
     numbers = column.to_numpy(np.float64)
-    edges = np.unique(np.quantile(numbers, np.linspace(0, 1, bins + 1))) if isinstance(bins, int) else np.asarray(bins, float)
+    if isinstance(bins, int):
+        edges = np.unique(np.quantile(numbers, np.linspace(0, 1, bins + 1)))
+    else:
+        edges = np.asarray(bins, np.float64)
     outside = np.flatnonzero((numbers < edges[0]) | (numbers > edges[-1]))
     if outside.size:
         raise InputError(
-            f"Column '{name}' has a value outside its bins {edges[0]:g} to {edges[-1]:g}, in {_cells(column, outside)}; "
-            f"widen the edges in bins['{name}']."
+            f"Column '{name}' has a value outside its bins {edges[0]:g} to {edges[-1]:g}, in "
+            f"{_cells(column, outside)}; widen the edges in bins['{name}']."
         )
     last = max(len(edges) - 2, 0)
     codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, last)
     ends = [_number_text(edge) for edge in edges.tolist()]
-    labels = [f"[{low}, {high}{']' if at == last else ')'}" for at, (low, high) in enumerate(zip(ends, ends[1:], strict=False))]
-    return pd.Series(pd.Categorical.from_codes(codes, labels or ends, ordered=True), column.index, name=name)
+    labels = [f"[{low}, {high}{']' if at == last else ')'}" for at, (low, high) in enumerate(pairwise(ends))]
+    return _categories(codes, labels or ends, column.index, name, ordered=True)
 
 
 def _number_text(number: float) -> str:
@@ -256,4 +263,4 @@ def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.
     while label in texts:
         label += "_"
     codes = np.where(codes < 0, len(texts), codes)
-    return pd.Series(pd.Categorical.from_codes(codes, [*texts, label]), column.index, name=name), label
+    return _categories(codes, [*texts, label], column.index, name), label

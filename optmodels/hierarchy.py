@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Hashable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ class Hierarchy:
             raise InputError(f"Interval widths must be positive numbers, not {list(widths)}.")
         bins = np.floor((numbers.to_numpy(float) - origin) / widths[0]).astype(np.int64)
         levels = [_interval_labels(bins, widths[0], origin)]
-        for finer, coarser in zip(widths, widths[1:], strict=False):
+        for finer, coarser in pairwise(widths):
             ratio = round(coarser / finer)
             if ratio < 1 or not np.isclose(ratio * finer, coarser):
                 raise InputError(
@@ -175,7 +176,7 @@ class Hierarchy:
             groups = groups // fanout
             if groups[-1] > 0:
                 starts = np.searchsorted(groups, np.arange(groups[-1] + 2))
-                names = [_set_label(leaves[a:b], numeric) for a, b in zip(starts, starts[1:], strict=False)]
+                names = [_set_label(leaves[a:b], numeric) for a, b in pairwise(starts)]
                 levels.append([names[group] for group in groups])
         return cls(leaves.tolist(), levels)
 
@@ -267,7 +268,8 @@ def _distinct_numbers(values: ArrayLike | pd.Series) -> pd.Index:
         raise InputError(f"Intervals need numbers, but the values are of type {numbers.dtype}.")
     if not np.isfinite(numbers.to_numpy(float)).all():
         raise InputError("Intervals need finite numbers, but the values contain an infinity.")
-    return numbers.sort_values()
+    ordered: pd.Index = pd.Index(np.sort(numbers.to_numpy()))
+    return ordered
 
 
 def _interval_labels(bins: NDArray[np.int64], width: float, origin: float) -> list[str]:

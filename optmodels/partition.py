@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple, TypeVar
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from optmodels.errors import InputError
 
 Labels = NDArray[np.int64]
-Part = TypeVar("Part")
 
 _THREADS = 2
 _SMALL = 50_000  # below this many rows threads cost more than they save
@@ -43,9 +43,9 @@ def canonical(labels: ArrayLike) -> Labels:
     array([0, 0, 1, 0, 2])
     """
     given = _whole_numbers(labels)
-    if given.size and 0 <= given.min() and given.max() < 4 * given.size:
-        return _relabel(given, int(given.max()) + 1)
-    return _hash_keys(given.view(np.uint64))[0]
+    if given.size and given.min() >= 0 and given.max() < 4 * given.size:
+        return np.asarray(_relabel(given, int(given.max()) + 1))
+    return np.asarray(_hash_keys(given.view(np.uint64))[0])
 
 
 def class_sizes(labels: ArrayLike) -> NDArray[np.int64]:
@@ -82,7 +82,8 @@ def histograms(labels: ArrayLike, codes: ArrayLike) -> Histograms:
     if values.size and min(given.min(), values.min()) < 0:
         raise InputError("histograms: labels and value codes start at 0; give a missing value a code of its own.")
     sizes = class_sizes(given)
-    return Histograms(*_histograms(given, values, _bounds(sizes), int(values.max(initial=-1)) + 1), sizes)
+    starts, present, counts = _histograms(given, values, _bounds(sizes), int(values.max(initial=-1)) + 1)
+    return Histograms(starts, present, counts, sizes)
 
 
 def group_rows(columns: Sequence[NDArray[np.generic]]) -> Labels:
@@ -98,12 +99,11 @@ def group_rows(columns: Sequence[NDArray[np.generic]]) -> Labels:
         raise InputError("group_rows: give at least one column")
     if len({len(column) for column in columns}) > 1:
         raise InputError(f"group_rows: columns differ in length: {[len(column) for column in columns]}")
-    seed = 0
-    while True:
+    for seed in count():
         labels, first = _hash_keys(_hash_rows(columns, seed))
-        if _same_as_first(columns, labels, first):
-            return labels
-        seed += 1
+        if all(_same_as_first(column, labels, first) for column in columns):
+            break
+    return np.asarray(labels)
 
 
 def group_frame(frame: pd.DataFrame, names: Sequence[str]) -> Labels:
@@ -154,32 +154,23 @@ def _comparable(column: NDArray[np.generic]) -> NDArray[np.int64]:
 def _hash_rows(columns: Sequence[NDArray[np.generic]], seed: int) -> NDArray[np.uint64]:
     hashes = np.full(len(columns[0]), seed, np.uint64)
     for column in columns:
-        comparable = _comparable(column)
-        _in_parts(len(hashes), lambda low, high, cells=comparable: _mix(hashes[low:high], cells[low:high]))
+        _in_parts(_mix, hashes, _comparable(column))
     return hashes
 
 
-def _same_as_first(columns: Sequence[NDArray[np.generic]], labels: Labels, first: NDArray[np.int64]) -> bool:
-    for column in columns:
-        comparable = _comparable(column)
-        expected = comparable[first]
-        if not all(
-            _in_parts(
-                len(labels),
-                lambda low, high, cells=comparable, kept=expected: _agree(cells[low:high], kept, labels[low:high]),
-            )
-        ):
-            return False
-    return True
+def _same_as_first(column: NDArray[np.generic], labels: Labels, first: NDArray[np.int64]) -> bool:
+    """Is every cell equal to the first cell of its group?"""
+    cells = _comparable(column)
+    expected = cells[first]
+    return all(_in_parts(lambda part, of_class: _agree(part, expected, of_class), cells, labels))
 
 
-def _in_parts(n: int, work: Callable[[int, int], Part]) -> list[Part]:
-    """Run compiled work, which lets go of the interpreter lock, on contiguous parts of n rows."""
-    if n < _SMALL:
-        return [work(0, n)]
-    edges = np.linspace(0, n, _THREADS + 1).astype(int).tolist()
+def _in_parts(work: Callable[[Any, Any], Any], one: NDArray[Any], other: NDArray[Any]) -> list[Any]:
+    """Run compiled work, which lets go of the interpreter lock, on contiguous parts of two arrays at a time."""
+    if one.size < _SMALL:
+        return [work(one, other)]
     with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(work, edges[:-1], edges[1:]))
+        return list(pool.map(work, np.array_split(one, _THREADS), np.array_split(other, _THREADS)))
 
 
 @njit(cache=True, nogil=True)
@@ -194,8 +185,7 @@ def _mix(hashes, column):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _agree(column, expected, labels):  # type: ignore[no-untyped-def]
-    """Does every cell equal its group's first cell?"""
-    for i in range(labels.size):
+    for i in range(labels.size):  # noqa: SIM110  (a generator does not compile)
         if column[i] != expected[labels[i]]:
             return False
     return True

@@ -53,10 +53,18 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class View(Generic[Native]):
-    """A native model of another library, and the way back from its solution to class labels."""
+    """A native model of another library, and the way back from its solution to class labels.
+
+    `encode` writes a partition into the model's variables, as a warm start, and says whether the model has a
+    place for it (a model that leaves out classes never needed has none for some). `cuts` is for models that
+    are completed lazily: it adds what the model's present values violate and says how much that was, so
+    the model is solved when it has been solved to a solution at which `cuts` returns 0.
+    """
 
     native: Native
     decode: Callable[[Any], Labels]
+    encode: Callable[[Labels], bool] | None = None
+    cuts: Callable[[Any], int] | None = None
 
 
 class Formulation(ABC):
@@ -139,8 +147,16 @@ class Problem(ABC):
             provenance=provenance,
         )
 
+    def lacks_pyomo(self) -> str | None:
+        """Why `to_pyomo` would refuse, found without building the model, or None."""
+        return f"{type(self).__name__} has no Pyomo view." if type(self).to_pyomo is Problem.to_pyomo else None
+
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
-        """The model as a Pyomo ConcreteModel that any Pyomo solver can solve."""
+        """The model as a Pyomo ConcreteModel that any Pyomo solver can solve.
+
+        Raises:
+            RefusedError: there is no such model, or it would be too large; `lacks_pyomo` says so beforehand.
+        """
         raise RefusedError(f"The formulation '{self.formulation.name}' has no Pyomo view.")
 
     def to_pymoo(self) -> View[PymooProblem]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import codecs
 import csv
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,16 +31,15 @@ def as_frame(data: object) -> pd.DataFrame:
     if isinstance(data, pd.DataFrame):
         return data
     if hasattr(data, "__arrow_c_stream__") or isinstance(data, pa.RecordBatch):
-        return pa.table(data).to_pandas()
+        frame: pd.DataFrame = pa.table(data).to_pandas()
+        return frame
     raise InputError(
         f"A table is made from a pandas DataFrame or Arrow data, not from {type(data).__name__}; "
         "for a file use Table.from_file(path, ...)."
     )
 
 
-def column_names(
-    path: str | Path, *, separator: str | None = None, encoding: str | None = None
-) -> tuple[str, ...]:
+def column_names(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> tuple[str, ...]:
     """The names of a file's columns, without reading the rest."""
     file = _existing(path)
     with _file_errors(file):
@@ -87,19 +87,16 @@ def read_frame(
     return frame
 
 
-class _file_errors:
-    """Turns what the file system and Arrow complain about into an error of ours that names the file."""
-
-    def __init__(self, file: Path) -> None:
-        self.file = file
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, OSError | pa.ArrowException | UnicodeError):
-            reason = " ".join(str(problem).split()).rstrip(".")
-            raise InputError(f"Cannot read '{self.file}': {reason}.") from problem
+@contextmanager
+def _file_errors(file: Path) -> Iterator[None]:
+    """Turn what the file system and Arrow complain about into an error of ours that names the file."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (OSError, pa.ArrowException, UnicodeError) as problem:
+        reason = " ".join(str(problem).split()).rstrip(".")
+        raise InputError(f"Cannot read '{file}': {reason}.") from problem
 
 
 def _existing(path: str | Path) -> Path:
@@ -135,7 +132,7 @@ def _to_frame(table: pa.Table) -> pd.DataFrame:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _read_parquet(file: Path, wanted: Sequence[str]) -> pd.DataFrame:
@@ -203,7 +200,8 @@ def _encoding(file: Path, sample: bytes, given: str | None) -> str:
         return "utf-16"
     if b"\0" in sample:
         raise InputError(
-            f"'{file}' is not a text file; save it as CSV or Parquet (or, if it is UTF-16 text, give encoding='utf-16-le')."
+            f"'{file}' is not a text file; save it as CSV or Parquet (or, if it is UTF-16 text, "
+            "give encoding='utf-16-le')."
         )
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)

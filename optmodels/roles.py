@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, TypeGuard, get_args
@@ -104,11 +105,12 @@ class Roles:
         ordinal = [name for name, kind in self.quasi.items() if kind == "ordinal"]
         _check_given("weights", self.weights, self.quasi, "quasi-identifiers")
         _check_given("bins", self.bins, self.sensitive, "sensitive attributes")
-        _check_given("orders", self.orders, [*ordinal, *self.sensitive], "ordinal quasi-identifiers and sensitive attributes")
-        _check_given("hierarchies", self.hierarchies, [*self.quasi, *self.sensitive], "quasi-identifiers and sensitive attributes")
+        sensitive = "quasi-identifiers and sensitive attributes"
+        _check_given("orders", self.orders, [*ordinal, *self.sensitive], f"ordinal {sensitive}")
+        _check_given("hierarchies", self.hierarchies, [*self.quasi, *self.sensitive], sensitive)
         for name in self.bins:
             if name in self.orders:
-                raise InputError(f"Column '{name}' has both bins and an order; bins are in order already, keep one of the two.")
+                raise InputError(f"Column '{name}' has both bins and an order; bins have an order already, keep one.")
 
     def settle(self, columns: Iterable[str]) -> tuple[str, ...]:
         """The columns to keep, in their own order, or an error that says which columns are unsettled and how."""
@@ -129,8 +131,9 @@ class Roles:
                 "sensitive=, target= or identifiers= (always dropped), or settle the rest with others='drop' or "
                 "others='keep' (kept as they are), or one by one with others={name: 'keep' or 'drop'}."
             )
-        left_out = {name for name, choice in self.others.items() if choice == "drop"} if isinstance(self.others, dict) else set()
-        left_out.update(self.identifiers, unsettled if self.others == "drop" else ())
+        left_out = {*self.identifiers, *(unsettled if self.others == "drop" else ())}
+        if isinstance(self.others, dict):
+            left_out.update(name for name, choice in self.others.items() if choice == "drop")
         return tuple(name for name in present if name not in left_out)
 
     def revised(
@@ -182,17 +185,19 @@ class Roles:
         >>> print(Roles(quasi={"age": "numeric"}, sensitive=("illness",)).to_toml().splitlines()[0])
         sensitive = ["illness"]
         """
-        plain = {one.name: getattr(self, one.name) for one in fields(self)}
-        tables = {name: value for name, value in plain.items() if isinstance(value, Mapping) and name != "hierarchies"}
-        lines = [f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, Mapping) and value is not None]
-        for name, table in tables.items():
-            if table:
-                lines += ["", f"[{name}]", *(f"{_toml(key)} = {_toml(value)}" for key, value in table.items())]
+        lines: list[str] = []
+        tables: list[str] = []
+        for name in (one.name for one in fields(self) if one.name != "hierarchies"):
+            value = getattr(self, name)
+            if isinstance(value, dict):
+                entries = [f"{_toml(key)} = {_toml(entry)}" for key, entry in value.items()]
+                tables += ["", f"[{name}]", *entries] if entries else []
+            elif value is not None:
+                lines.append(f"{name} = {_toml(value)}")
         for name, hierarchy in self.hierarchies.items():
-            rows = hierarchy.to_frame()
-            levels = [rows[level].tolist() for level in rows.columns[1:]]
-            lines += ["", f"[hierarchies.{_toml(name)}]", f"values = {_toml(rows[0].tolist())}", f"levels = {_toml(levels)}"]
-        return "\n".join(lines) + "\n"
+            values, *levels = (column.tolist() for _, column in hierarchy.to_frame().items())
+            tables += ["", f"[hierarchies.{_toml(name)}]", f"values = {_toml(values)}", f"levels = {_toml(levels)}"]
+        return "\n".join([*lines, *tables]) + "\n"
 
     @classmethod
     def load(cls, path: str | Path) -> Roles:
@@ -241,6 +246,8 @@ def _check_names(columns: Sequence[str]) -> None:
 def _names(names: str | Iterable[str] | None) -> tuple[str, ...]:
     if names is None:
         return ()
+    if not isinstance(names, Iterable):
+        raise InputError(f"Give column names as text or a list of texts, not {names!r}.")
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -275,13 +282,12 @@ def _bins(name: str, bins: Bins) -> Bins:
             return int(bins)
     elif isinstance(bins, Iterable) and not isinstance(bins, str):
         edges = tuple(bins)
-        rising = all(_is_number(edge) and isfinite(edge) for edge in edges) and all(
-            a < b for a, b in zip(edges, edges[1:], strict=False)
-        )
-        if rising and len(edges) >= 2:
+        finite = all(_is_number(edge) and isfinite(edge) for edge in edges)
+        if len(edges) >= 2 and finite and all(low < high for low, high in pairwise(edges)):
             return tuple(float(edge) for edge in edges)
     raise InputError(
-        f"The bins of '{name}' must be a number of quantiles (2 or more) or rising edges such as [0, 10, 20], not {bins!r}."
+        f"The bins of '{name}' must be a number of quantiles (2 or more) or rising edges such as [0, 10, 20], "
+        f"not {bins!r}."
     )
 
 

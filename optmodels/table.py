@@ -261,9 +261,9 @@ class Table:
         """What the scaling takes off each measured attribute."""
         match self.roles.scaling:
             case "standard":
-                return self.values.mean(axis=0)
+                return np.asarray(self.values.mean(axis=0))
             case "range":
-                return self.values.min(axis=0)
+                return np.asarray(self.values.min(axis=0))
         return np.zeros(len(self.measured))
 
     @cached_property
@@ -273,8 +273,10 @@ class Table:
             return np.ones(len(self.measured))
         ranges = self.values.max(axis=0) - self.values.min(axis=0)
         # column by column, because a deviation of the whole array would take as much memory again
-        divisors = ranges if self.roles.scaling == "range" else np.array(
-            [np.std(self.values[:, j], ddof=1) if spread > 0 else 1.0 for j, spread in enumerate(ranges)]
+        divisors = (
+            ranges
+            if self.roles.scaling == "range"
+            else np.array([np.std(self.values[:, j], ddof=1) if spread > 0 else 1.0 for j, spread in enumerate(ranges)])
         )
         return np.where(ranges > 0, divisors, 1.0)
 
@@ -345,10 +347,11 @@ class Table:
             if chosen.shape != (self.n,):
                 raise InputError(f"A mask of {chosen.size} records was given for a table of {self.n}.")
             chosen = np.flatnonzero(chosen)
-        if chosen.ndim != 1 or not chosen.size:
-            raise InputError("A part of a table needs at least one record.")
-        if chosen.min() < -self.n or chosen.max() >= self.n:
-            raise InputError(f"The table has records 0 to {self.n - 1}, not {chosen.max()}.")
+        if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
+            raise InputError("Name the records of a part by their numbers or by a mask, and at least one of them.")
+        strangers = chosen[(chosen < 0) | (chosen >= self.n)]
+        if strangers.size:
+            raise InputError(f"The table has records 0 to {self.n - 1}, not {strangers[0]}.")
         part = object.__new__(Table)
         part.roles, part.missing_report = self.roles, self.missing_report
         part._frame = self._frame.take(chosen).set_axis(pd.RangeIndex(len(chosen)))
@@ -358,6 +361,28 @@ class Table:
         for name in ("values", "scaled", "codes", "sensitive_codes"):
             known[name] = getattr(self, name)[chosen]
         return part
+
+    def rescaled(
+        self,
+        *,
+        scaling: Scaling | None = None,
+        weights: Mapping[str, float] | None = None,
+        gamma: float | None = None,
+    ) -> Table:
+        """The same records measured otherwise; what is not given stays, weights name by name.
+
+        >>> table = Table(pd.DataFrame({"age": [31, 45, 31]}), quasi={"age": "numeric"})
+        >>> table.rescaled(scaling="range").scaled.ravel()
+        array([0., 1., 0.])
+        """
+        merged = None if weights is None else {**self.roles.weights, **weights}
+        other = object.__new__(Table)
+        other.roles = self.roles.revised(scaling=scaling, weights=merged, gamma=gamma)
+        other.missing_report, other._frame = self.missing_report, self._frame
+        known = vars(other)
+        for name in ("levels", "values", "codes", "sensitive_levels", "sensitive_ordered", "sensitive_codes"):
+            known[name] = getattr(self, name)
+        return other
 
     def __repr__(self) -> str:
         quasi = ", ".join(f"{name} {kind}" for name, kind in self.roles.quasi.items())
@@ -381,8 +406,8 @@ def _with_known_orders(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
         elif kind == "ordinal" and not types.is_numeric_dtype(columns[name].dtype):
             found = [str(value) for value in columns[name].dropna().unique()[:10]]
             raise InputError(
-                f"The ordinal column '{name}' holds text, whose order cannot be guessed; give it from lowest to highest, "
-                f"orders={{'{name}': [...]}}. Values found: {', '.join(found)}."
+                f"The ordinal column '{name}' holds text, whose order cannot be guessed; give it from lowest to "
+                f"highest, orders={{'{name}': [...]}}. Values found: {', '.join(found)}."
             )
     return roles if orders == roles.orders else roles.revised(orders=orders)
 

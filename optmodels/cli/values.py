@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from types import NoneType, UnionType
@@ -78,7 +78,7 @@ def literal(text: str) -> Any:
         return text
 
 
-def typed(option: str, owner: type, settings: dict[str, str]) -> dict[str, Any]:
+def typed(option: str, owner: type, settings: Mapping[str, str]) -> dict[str, Any]:
     """The settings as values of the types that the owner, a dataclass, declares for them.
 
     Names that the owner does not have pass through: the registry names the nearest one.

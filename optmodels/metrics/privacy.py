@@ -62,23 +62,18 @@ class Transport:
         """Earth mover's distance when two values are (level of their lowest common ancestor) / height apart.
 
         The path between two values climbs to the ancestor and down again, so each of its edges is half a
-        level long (Li, Li and Venkatasubramanian 2007). A hierarchy without one root is given one.
+        level long (Li, Li and Venkatasubramanian 2007).
         """
-        names = pd.Index(values)
-        levels = [np.arange(len(names))]
-        for level in range(1, hierarchy.n_levels):
-            levels.append(pd.factorize(np.asarray(hierarchy.generalise(names, level)))[0])
-        rooted = not levels[-1].any() and len(levels) > 1
-        height = len(levels) - 1 if rooted else len(levels)
-        order = np.lexsort(levels).astype(np.int64)
+        nodes = hierarchy.nodes[hierarchy.codes(pd.Index(values))]
+        height = hierarchy.n_levels - 1
+        order = np.lexsort(nodes.T).astype(np.int64)  # by root, then level by level: every node is one range
         edges: dict[tuple[int, int], float] = {}
-        for nodes in levels[:height]:
-            ordered = nodes[order]
-            cuts = np.flatnonzero(np.diff(ordered)) + 1
-            for low, high in zip([0, *cuts.tolist()], [*cuts.tolist(), len(order)], strict=True):
-                edges[low, high] = edges.get((low, high), 0.0) + 0.5 / height
-        low, high = np.array(list(edges), np.int64).reshape(-1, 2).T
-        return cls(order, low.copy(), high.copy(), np.array(list(edges.values()), np.float64))
+        for level in range(height):
+            cuts = (np.flatnonzero(np.diff(nodes[order, level])) + 1).tolist()
+            for edge in zip([0, *cuts], [*cuts, len(order)], strict=True):
+                edges[edge] = edges.get(edge, 0.0) + 0.5 / height
+        ends = np.array(list(edges), np.int64).reshape(-1, 2)
+        return cls(order, ends[:, 0].copy(), ends[:, 1].copy(), np.array(list(edges.values()), np.float64))
 
 
 def shares(histograms: Histograms, size: int) -> NDArray[np.float64]:

@@ -81,6 +81,11 @@ class Instance:
         """No partition has more classes than this."""
         return self.n_classes if self.n_classes is not None else self.n // self.smallest
 
+    @property
+    def distance(self) -> Floats:
+        """Distances between types before the constants of the pairwise bound: what guides heuristics."""
+        return self.squared if self.disagreeing is None else self.squared + self.disagreeing
+
     def pair_bound(self, size: int) -> PairBound:
         """The pairwise bound for classes of one size."""
         turan = size / ((size * size) // 4)

@@ -1,0 +1,105 @@
+"""How the audit grows: n rows x 6 quasi-identifiers and one sensitive attribute, each size in a fresh process.
+
+    python benchmarks/audit_scaling.py [--rows 100000 1000000 ...] [--class-size 5] [--repeats 3]
+
+A released table of that shape is made up (classes of about five records with equal values), audited once on a few
+rows so that compilation is not timed, and then audited in full. Seconds are the median of the repeats; memory is the
+process's peak beyond what it held with the data loaded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import statistics
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+
+from optmodels.audit import audit
+
+ROWS = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+QUASI = ("age", "income", "height", "postcode", "sex", "job")
+SECONDS, GIGABYTES = 5.0, 2.0  # what ten million rows may take
+
+
+def released_table(rows: int, class_size: int) -> pd.DataFrame:
+    """Floating means, whole numbers, categories and text, equal within random classes, in random order."""
+    random = np.random.default_rng(7)
+    classes = max(rows // class_size, 1)
+    of_row = random.integers(0, classes, rows)
+    postcodes = np.array([f"{code:05d}" for code in range(20_000)])
+    jobs = np.array([f"job {code}" for code in range(300)])
+    return pd.DataFrame(
+        {
+            "age": random.normal(45, 15, classes)[of_row],
+            "income": random.lognormal(10, 1, classes)[of_row],
+            "height": random.integers(140, 210, classes)[of_row],
+            "postcode": pd.Categorical.from_codes(random.integers(0, len(postcodes), classes)[of_row], postcodes),
+            "sex": random.integers(0, 2, classes).astype(bool)[of_row],
+            "job": pd.Series(pd.Index(jobs, dtype="str").take(random.integers(0, len(jobs), classes)[of_row])),
+            "illness": pd.Categorical.from_codes(random.integers(0, 20, rows), [f"illness {code}" for code in range(20)]),
+        }
+    )
+
+
+def peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def held_bytes() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def measure(rows: int, class_size: int, repeats: int) -> dict[str, float]:
+    frame = released_table(rows, class_size)
+    audit(frame.head(1000), quasi=QUASI, sensitive="illness")
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # forget the peak reached while the table was made
+    before = held_bytes()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        found = audit(frame, quasi=QUASI, sensitive="illness")
+        seconds.append(time.perf_counter() - start)
+    extra = max(peak_bytes() - before, 0)
+    return {"rows": rows, "classes": found.classes, "seconds": statistics.median(seconds), "extra": extra}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Time and memory of the audit against the number of rows.")
+    parser.add_argument("--rows", type=int, nargs="+", default=ROWS)
+    parser.add_argument("--class-size", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.one, options.class_size, options.repeats)))
+        return 0
+
+    print(f"{'rows':>12} {'classes':>11} {'seconds':>9} {'ns/row':>8} {'extra GB':>9}")
+    found = []
+    for rows in sorted(options.rows):
+        command = [sys.executable, __file__, "--one", str(rows)]
+        command += ["--class-size", str(options.class_size), "--repeats", str(options.repeats)]
+        one = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        found.append(one)
+        gigabytes = one["extra"] / 1e9
+        per_row = one["seconds"] / rows * 1e9
+        print(f"{rows:>12,} {one['classes']:>11,} {one['seconds']:>9.3f} {per_row:>8.0f} {gigabytes:>9.2f}", flush=True)
+    if len(found) > 1:
+        slope = np.polyfit(np.log([one["rows"] for one in found]), np.log([one["seconds"] for one in found]), 1)[0]
+        print(f"time grows as rows to the power {slope:.2f}")
+    largest = found[-1]
+    kept = largest["seconds"] <= SECONDS and largest["extra"] <= GIGABYTES * 1e9
+    print(f"at most {SECONDS:g} s and {GIGABYTES:g} GB at {largest['rows']:,} rows: {'yes' if kept else 'NO'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,230 @@
+"""MO-OBAM (Wei et al. 2024, 2025): information loss against the entropy of sensitive attributes, under k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from optmodels.conditions import TOLERANCE, Conditions
+from optmodels.errors import InputError, unknown
+from optmodels.metrics.privacy import entropies
+from optmodels.partition import Labels, histograms
+from optmodels.price import Price, spread
+from optmodels.problem import Formulation, Objective, PricedProblem, Problem, View, whole_price
+from optmodels.roles import Scaling
+from optmodels.table import Table
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
+    from formulations.partition_model import PartitionModel
+
+Scalarisation = Literal["bi", "lambda", "normalised"]
+
+LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class")
+ENTROPY = Objective("entropy", "max", "bits: sum over sensitive attributes of the least entropy of a class")
+
+
+@dataclass(frozen=True)
+class MoObam(Formulation):
+    """Minimise the information loss IL and maximise the entropy f2, the sum of the classes' least entropies in bits.
+
+    `objective` says what is optimised: 'bi' has both objectives (a solver of one minimises the loss), 'lambda' the
+    score IL - lam * f2, and 'normalised' the score (1 - MIN(IL)/IL) - lam * f2/MAX(f2). MAX(f2) is the entropy of
+    the whole table, which no partition exceeds. MIN(IL) is `least_loss`, or else a bound below any loss: every
+    record with its k - 1 nearest. A loss at or below it counts as a share of 0.
+
+    `n_clusters` fixes the number of classes; `gamma` (the weight of a categorical mismatch) and `scaling` replace
+    the table's; `least_entropy` gives bounds in bits, one for each sensitive attribute.
+
+    >>> import pandas as pd
+    >>> from optmodels import Table
+    >>> people = pd.DataFrame({"age": [20, 21, 22, 60], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> table = Table(people, quasi={"age": "numeric"}, sensitive="illness")
+    >>> problem = MoObam(k=2).build(table)
+    >>> {name: round(value, 4) for name, value in problem.evaluate([0, 0, 1, 1]).values.items()}
+    {'loss': 0.6365, 'entropy': 1.0}
+    """
+
+    name: ClassVar[str] = "mo-obam"
+    summary: ClassVar[str] = "information loss against entropy of the sensitive attributes, under k"
+
+    k: int
+    n_clusters: int | None = None
+    gamma: float | None = None
+    scaling: Scaling | None = None
+    objective: Scalarisation = "bi"
+    lam: float = 1.0
+    least_loss: float | None = None
+    least_entropy: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.objective not in get_args(Scalarisation):
+            raise unknown("objective", self.objective, get_args(Scalarisation))
+        if self.n_clusters is not None and self.n_clusters < 1:
+            raise InputError(f"n_clusters must be at least 1, not {self.n_clusters!r}.")
+        if not self.lam >= 0:
+            raise InputError(f"lam must not be negative, not {self.lam!r}: it is what a bit of entropy is worth.")
+        if self.least_loss is not None and not self.least_loss > 0:
+            raise InputError(f"least_loss must be positive, not {self.least_loss!r}: losses are divided by it.")
+
+    def build(self, table: Table, seed: int = 0) -> MoObamProblem | ScalarisedProblem:
+        """The problem of this table; nothing is drawn, so the seed does not matter.
+
+        Raises:
+            InputError: the table has no sensitive attribute, or `least_entropy` does not fit its attributes.
+        """
+        parts = MoObamProblem(table, self)
+        return parts if self.objective == "bi" else ScalarisedProblem(parts, self)
+
+
+class MoObamProblem(PricedProblem):
+    """Loss and entropy of one table, with least entropies where they are asked for."""
+
+    objectives = (LOSS, ENTROPY)
+
+    def __init__(self, table: Table, formulation: MoObam) -> None:
+        if not table.sensitive:
+            raise InputError(
+                "MO-OBAM weighs information loss against the entropy of sensitive attributes, and the table has none: "
+                "name at least one column as sensitive, or use the formulation 'microaggregation'."
+            )
+        self.formulation: MoObam = formulation
+        least = _checked(formulation.least_entropy, table)
+        conditions = Conditions(formulation.k, entropy_l=None if least is None else float(2.0 ** least.min()))
+        price = spread(table.rescaled(scaling=formulation.scaling, gamma=formulation.gamma))
+        super().__init__(
+            table, formulation, conditions, price, price_scale=whole_price(price), n_classes=formulation.n_clusters
+        )
+        if least is not None:
+            self.test = self.test._replace(entropy=least * log(2))
+        everyone = np.zeros(table.n, np.int64)
+        self.most_entropies = np.array([self._least_entropy(everyone, j) for j in range(len(table.sensitive))])
+
+    def values(self, labels: Labels) -> dict[str, float]:
+        """The loss and the entropy of a partition."""
+        entropy = sum(self._least_entropy(labels, j) for j in range(len(self.table.sensitive)))
+        return {**super().values(labels), "entropy": entropy}
+
+    def _least_entropy(self, labels: Labels, attribute: int) -> float:
+        return float(entropies(histograms(labels, self.table.sensitive_codes[:, attribute])).min())
+
+    def impossible(self) -> str | None:
+        """No partition beats the whole table's entropy: its own is at least the least of any partition's classes."""
+        for name, least, most in zip(self.table.sensitive, self.test.entropy / log(2), self.most_entropies, strict=True):
+            if least > most + TOLERANCE:
+                return f"{least:.6g} bits of '{name}' cannot hold: the whole table has {most:.6g}, and no partition more."
+        return super().impossible()
+
+    def with_entropy(self, least: Sequence[float]) -> MoObamProblem:
+        """The same problem with a least entropy in bits for each sensitive attribute."""
+        bounded = replace(self.formulation, least_entropy=tuple(float(bits) for bits in least))
+        return MoObamProblem(self.table, bounded)
+
+    def lacks_pyomo(self) -> str | None:
+        """The partition model grows with the cube of the records."""
+        from formulations.partition_model import too_large
+
+        return too_large(self.n)
+
+    def to_pyomo(self) -> View[pyo.ConcreteModel]:
+        """The partition model, minimising the loss; least entropies are held by Gibbs cuts, added lazily.
+
+        Free centroids make the loss nonlinear in memberships; by pairs and class sizes it is linear and exact, and
+        the model stays polynomial where one column for each possible class would not.
+        """
+        from formulations.partition_model import partition_model
+
+        return partition_model(
+            self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=self.largest
+        )
+
+
+class ScalarisedProblem(Problem):
+    """One score of loss and entropy, to be minimised."""
+
+    objectives = (Objective("score", "min", "loss, or its share, less lam times the entropy, or its share"), LOSS, ENTROPY)
+
+    def __init__(self, parts: MoObamProblem, formulation: MoObam) -> None:
+        super().__init__(parts.table, formulation, parts.conditions)
+        self.parts = parts
+        self.lam = formulation.lam
+        self.price = parts.price
+        self.test = parts.test
+        self.n_classes = parts.n_classes
+        self.most_entropy = float(parts.most_entropies.sum()) or 1.0
+        self.least_loss: float | None = None
+        if formulation.objective == "normalised":
+            self.least_loss = formulation.least_loss or nearest_loss(parts.price, formulation.k) / parts.price_scale
+            if not self.least_loss > 0:
+                raise InputError(
+                    f"Every record has {formulation.k - 1} others equal to it, so the least conceivable loss is 0 and "
+                    "the normalised score is not defined: give least_loss > 0, or use objective='lambda'."
+                )
+
+    def values(self, labels: Labels) -> dict[str, float]:
+        """The score of a partition, and what it is made of."""
+        parts = self.parts.values(labels)
+        loss, entropy = parts["loss"], parts["entropy"]
+        if self.least_loss is None:
+            return {"score": loss - self.lam * entropy, **parts}
+        share = 0.0 if loss <= self.least_loss else 1.0 - self.least_loss / loss
+        return {"score": share - self.lam * entropy / self.most_entropy, **parts}
+
+    def violations(self, labels: Labels) -> dict[str, int]:
+        """The violations of the problem without the score."""
+        return self.parts.violations(labels)
+
+    def impossible(self) -> str | None:
+        """Why the problem without the score has no solution, or None."""
+        return self.parts.impossible()
+
+    def lacks_pyomo(self) -> str | None:
+        """The partition model grows with the cube of the records."""
+        return self.parts.lacks_pyomo()
+
+    def to_pyomo(self) -> View[pyo.ConcreteModel]:
+        """The partition model with free levels of entropy, held by Gibbs cuts, and the score as its objective."""
+        from formulations.partition_model import PartitionModel
+        from formulations.scalarised_model import lambda_model, normalised_model
+
+        # A class larger than 2k - 1 may be worth its loss here, for its entropy.
+        largest = None if self.n_classes is None else self.parts.largest
+        core: PartitionModel = PartitionModel(
+            self.price, self.test, price_scale=self.parts.price_scale, n_classes=self.n_classes, largest=largest
+        )
+        if self.least_loss is None:
+            return lambda_model(core, self.lam)
+        return normalised_model(core, self.lam, self.least_loss, self.most_entropy)
+
+
+def nearest_loss(price: Price, k: int) -> float:
+    """A bound below the price of every partition into classes of at least k: each record with its k - 1 nearest.
+
+    A class of m costs at least (1/2m) * sum of d_ij over its ordered pairs, d_ij being the squared distance plus the
+    weights of the mismatches, and that share of the nearest m - 1 does not fall as m grows.
+    """
+    # Indicators scaled so that two different values are one weight apart, squared.
+    indicators = [
+        np.eye(int(codes.max()) + 1)[codes] * np.sqrt(weight / 2)
+        for codes, weight in zip(price.codes.T, price.code_weights, strict=True)
+    ]
+    points = np.hstack([price.numeric, *indicators])
+    distances, _ = cKDTree(points, compact_nodes=False, balanced_tree=False).query(points, k=k)
+    return float((distances**2).sum() / (2 * k))
+
+
+def _checked(least: Sequence[float] | None, table: Table) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+    if least is None:
+        return None
+    if len(least) != len(table.sensitive) or not all(bits >= 0 for bits in least):
+        raise InputError(
+            f"least_entropy needs one number of bits, at least 0, for each sensitive attribute "
+            f"({', '.join(table.sensitive)}), not {list(least)!r}."
+        )
+    return np.array([float(bits) for bits in least])

@@ -1,0 +1,79 @@
+"""The command line: `optmodels anonymize`, `audit`, `list` and `demo`.
+
+Nothing heavy is imported before a command runs, so that help and version appear at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from optmodels.cli.anonymize import anonymize
+from optmodels.cli.audit import audit
+from optmodels.cli.demo import demo
+from optmodels.cli.errors import exit_code
+from optmodels.cli.listing import list_
+from optmodels.errors import NoSolutionError
+
+__all__ = ["app", "main"]
+
+
+class Commands(TyperGroup):
+    """Commands whose exit codes mean what the package promises, however they end."""
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
+        """Run the command line and leave Python with its exit code."""
+        extra["standalone_mode"] = False
+        run = super().main
+        sys.exit(exit_code(lambda: run(args=args, prog_name=prog_name, **extra)))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run one command; Ctrl-C outside a solver, which returns its best, leaves nothing to show."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            raise NoSolutionError("Interrupted before there was a solution: nothing was written.") from interrupt
+
+
+app = typer.Typer(
+    name="optmodels",
+    cls=Commands,
+    help="Publish a table of people safely: anonymise it by optimisation, and audit what is released.",
+    epilog="Example: optmodels anonymize german --k 5 --out release.csv",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    show_version: Annotated[bool, typer.Option("--version", help="Print the version and leave.")] = False,
+) -> None:
+    """Publish a table of people safely: anonymise it by optimisation, and audit what is released."""
+    if show_version:
+        typer.echo(f"optmodels {version('optmodels')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+
+
+app.command(
+    epilog="Example: optmodels anonymize patients.csv --numeric age --categorical sex,postcode --sensitive illness "
+    "--identifier name --k 5 --distinct-l 2 --out release.csv --report report.html"
+)(anonymize)
+app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcode --sensitive illness --json")(audit)
+app.command("list", epilog="Example: optmodels list solvers")(list_)
+app.command(epilog="Example: optmodels demo --out demo")(demo)
+
+
+def main() -> None:
+    """The entry point of the `optmodels` script."""
+    app(prog_name="optmodels")

@@ -1,0 +1,66 @@
+"""`optmodels audit`: what a table, released or not, gives away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from optmodels.cli.values import literal, names, pairs
+from optmodels.errors import InputError
+
+
+def audit(
+    file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")],
+    quasi: Annotated[list[str] | None, typer.Option(metavar="A,B", help="The quasi-identifiers.")] = None,
+    sensitive: Annotated[list[str] | None, typer.Option(metavar="A,B", help="The sensitive attributes.")] = None,
+    ordered: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Sensitive attributes whose values have an order.")
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=FILE", help="A sensitive attribute's hierarchy, CSV in ARX's form."),
+    ] = None,
+    tau: Annotated[
+        str, typer.Option(metavar="T,T", help="Count the records that are linked with a probability above these.")
+    ] = "0.05,0.075,0.1",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the audit as an HTML page.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON, and nothing else.")] = False,
+) -> None:
+    """Audit a table: classes of equal quasi-identifiers, privacy levels, linkage and homogeneity."""
+    from optmodels.audit import audit as audited
+    from optmodels.cli import show
+    from optmodels.cli.output import check_outputs, put_json, write_together
+    from optmodels.cli.source import frame_of
+    from optmodels.hierarchy import Hierarchy
+
+    hierarchy_files = {column: Path(path) for column, path in pairs("--hierarchy", hierarchy or ()).items()}
+    check_outputs({"--html": html}, inputs=[Path(file), *hierarchy_files.values()])
+    taus = _taus(tau)
+    frame, roles = frame_of(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
+    result = audited(
+        frame,
+        quasi=tuple(roles.quasi),
+        sensitive=roles.sensitive,
+        ordered=names("--ordered", ordered or ()),
+        hierarchies={column: Hierarchy.from_csv(path) for column, path in hierarchy_files.items()},
+        taus=taus,
+    )
+    if html is not None:
+        page = result.to_html()
+        write_together([(html, lambda draft: draft.write_text(page, encoding="utf-8"))])
+    if json:
+        put_json(result.to_dict())
+        return
+    show.side_by_side({file: show.measures(result.to_dict())})
+    if html is not None:
+        show.say(f"Written: {show.escaped(html)}")
+
+
+def _taus(text: str) -> tuple[float, ...]:
+    taus = tuple(literal(part) for part in names("--tau", [text]))
+    for tau in taus:
+        if isinstance(tau, bool) or not isinstance(tau, (int, float)) or not 0 <= tau <= 1:
+            raise InputError(f"--tau takes probabilities between 0 and 1, such as 0.05,0.1, not '{tau}'.")
+    return taus

@@ -1,0 +1,109 @@
+"""`optmodels list`: which formulations, solvers and datasets there are, and whether they can be used here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optmodels.cli.values import chosen
+from optmodels.errors import InputError
+
+if TYPE_CHECKING:
+    from optmodels.datasets import Dataset
+    from optmodels.problem import Formulation
+    from optmodels.solver import Solver
+
+KINDS = ("formulations", "solvers", "datasets")
+READY = "ready"
+
+
+def list_(
+    what: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What to list.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")] = False,
+) -> None:
+    """List formulations with their parameters, solvers with their options, or datasets."""
+    from optmodels.cli import show
+    from optmodels.cli.output import put_json
+
+    chosen("list", what, KINDS)
+    rows = {"formulations": formulations, "solvers": solvers, "datasets": datasets}[what]()
+    if json:
+        put_json(rows)
+    else:
+        show.listing([{key: _cell(value) for key, value in row.items()} for row in rows])
+
+
+def formulations() -> list[dict[str, Any]]:
+    """Every formulation: its summary and its parameters with their defaults."""
+    from optmodels.registry import formulation, formulation_names
+
+    return [_described(name, formulation, "parameters") for name in formulation_names()]
+
+
+def solvers() -> list[dict[str, Any]]:
+    """Every solver: whether it is ready or why not, its summary and its options with their defaults."""
+    from optmodels.registry import solver, solver_names
+
+    return [_described(name, solver, "options") for name in solver_names()]
+
+
+def datasets() -> list[dict[str, Any]]:
+    """Every dataset: whether it is on this machine, its size, its roles and where it comes from."""
+    from optmodels.datasets import DATASETS
+
+    return [
+        {
+            "name": one.name,
+            "state": _whereabouts(one),
+            "summary": one.title,
+            "records": one.rows,
+            "quasi": dict(one.roles.quasi),
+            "sensitive": list(one.roles.sensitive),
+            "licence": one.licence,
+        }
+        for one in DATASETS.values()
+    ]
+
+
+def _described(name: str, find: Callable[[str], type[Formulation] | type[Solver]], settings: str) -> dict[str, Any]:
+    try:
+        kind = find(name)
+    except Exception as error:  # one broken plug-in must not hide the others, however it is broken
+        return {"name": name, "state": f"not ready: {error}", "summary": "", settings: {}}
+    missing = getattr(kind, "missing", lambda: None)()
+    return {
+        "name": name,
+        "state": READY if missing is None else f"not ready: the module '{missing}' is not installed",
+        "summary": kind.summary,
+        settings: _defaults(kind),
+    }
+
+
+def _defaults(kind: Any) -> dict[str, Any]:
+    return {field.name: "required" if field.default is MISSING else field.default for field in fields(kind)}
+
+
+def _whereabouts(dataset: Dataset) -> str:
+    from optmodels.datasets import locate
+
+    try:
+        for source in dataset.sources:
+            locate(replace(source, address=None))  # without an address nothing is downloaded
+    except InputError:
+        if all(source.address for source in dataset.sources):
+            return "downloaded when first used"
+        return "not ready: put its file into the folder that OPTMODELS_DATA names"
+    return READY
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={_cell(item)}" for key, item in value.items())
+    if isinstance(value, list):
+        return ", ".join(_cell(item) for item in value)
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:,}" if isinstance(value, int) else str(value)

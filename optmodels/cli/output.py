@@ -1,0 +1,72 @@
+"""What a command leaves behind: strict JSON on stdout, and files that appear together or not at all."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from optmodels.errors import InputError
+from optmodels.files import check_writable, write_whole
+
+Writer = Callable[[Path], object]
+
+
+def to_json(document: object) -> str:
+    """The document as JSON that any reader accepts; what is not finite becomes null.
+
+    >>> print(to_json({"gap": float("inf"), "k": 5}))
+    {
+      "gap": null,
+      "k": 5
+    }
+    """
+    return json.dumps(_plain(document), indent=2, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if isfinite(value) else None
+    return str(value)
+
+
+def put_json(document: object) -> None:
+    """The document on stdout."""
+    sys.stdout.write(to_json(document) + "\n")
+
+
+def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | None]) -> None:
+    """Every file asked for can be written, before any work is done; none replaces an input or another output."""
+    taken = {path.resolve(): "is read" for path in inputs if path is not None}
+    for option, path in asked.items():
+        if path is None:
+            continue
+        if path.resolve() in taken:
+            raise InputError(f"{option} '{path}' {taken[path.resolve()]} by this very command: name another file.")
+        taken[path.resolve()] = f"is written for {option}"
+        check_writable(path)
+
+
+def write_together(files: Sequence[tuple[Path, Writer]]) -> None:
+    """Write all files or none: each takes its place only after the contents of all of them are ready."""
+    if not files:
+        return
+    (path, write), *rest = files
+
+    def fill(draft: Path) -> None:
+        write(draft)
+        write_together(rest)
+
+    write_whole(path, fill)

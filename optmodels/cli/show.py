@@ -1,0 +1,144 @@
+"""How results look on a terminal: the audit as a table, the run in one sentence, progress in one line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.padding import Padding
+from rich.table import Table as Grid
+
+if TYPE_CHECKING:
+    from optmodels.release import Release
+    from optmodels.solution import Solution
+    from optmodels.solver import OnProgress, Progress
+    from optmodels.table import Table
+
+# The levels of a sensitive attribute that fit on a terminal; JSON and the HTML page have all of them.
+LEVELS = ("distinct_l", "entropy_l", "recursive_c", "t_variational", "t_emd")
+
+
+def say(text: str) -> None:
+    """A line of plain text on stdout; rich markup is understood, wrapping is left to the terminal."""
+    Console().print(text, soft_wrap=True, highlight=False)
+
+
+def escaped(text: object) -> str:
+    """Text from data or files, which may hold square brackets."""
+    return escape(str(text))
+
+
+def number(value: float | None) -> str:
+    """A measure in a few digits.
+
+    >>> [number(value) for value in (1000, 0.0569186, 3.0, None)]
+    ['1,000', '0.05692', '3', '-']
+    """
+    if value is None:
+        return "-"
+    if value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.4g}"
+
+
+def side_by_side(columns: Mapping[str, Mapping[str, float | None]]) -> None:
+    """A table with a column for each audit and a row for each measure."""
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+    grid.add_column("", style="bold")
+    for title in columns:
+        grid.add_column(escaped(title), justify="right")
+    for measure in dict.fromkeys(measure for measures in columns.values() for measure in measures):
+        grid.add_row(escaped(measure), *(number(measures.get(measure)) for measures in columns.values()))
+    Console().print(grid)
+
+
+def before_and_after(table: Table, release: Release, solution: Solution) -> None:
+    """What the table gave away, what its release still does, and what that cost."""
+    cost = {**solution.values, "gap": solution.gap}
+    side_by_side({"before": measures(_audit_of(table)), "after": measures(release.audit.to_dict()) | cost})
+
+
+def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
+    """The rows of an audit that fit on a terminal."""
+    found: dict[str, float | None] = {name: audit[name] for name in ("records", "classes", "k")}
+    found |= {f"linked at {tau}": linked for tau, linked in audit["linkage"].items()}
+    if audit["sensitive"]:
+        found["homogeneous"] = audit["homogeneity"]["total"]
+    for name, levels in audit["sensitive"].items():
+        found |= {f"{name}: {level.replace('_', ' ')}": levels[level] for level in LEVELS}
+    return found
+
+
+def _audit_of(table: Table) -> dict[str, Any]:
+    """The audit of a table as it is, before anything was done to it."""
+    from optmodels.audit import audit
+
+    ordered = {
+        name: levels
+        for name, levels, has_order in zip(
+            table.sensitive, table.sensitive_levels, table.sensitive_ordered, strict=True
+        )
+        if has_order
+    }
+    found = audit(
+        table.frame,
+        quasi=table.quasi,
+        sensitive=table.sensitive,
+        ordered=ordered,
+        hierarchies=table.hierarchies,
+    )
+    return found.to_dict()
+
+
+def run(solution: Solution) -> None:
+    """A run in one sentence: what was found, by what, and what is proven about it."""
+    values = ", ".join(f"{name} {number(value)}" for name, value in solution.values.items())
+    proven = "" if solution.gap is None else f", at most {solution.gap:.2%} from optimal"
+    stop = "" if solution.stop == "converged" else f" (stopped: {solution.stop})"
+    say(
+        f"[bold]{escaped(solution.problem.formulation.name)}[/], {escaped(solution.problem.conditions.describe())}: "
+        f"{solution.status} by {escaped(solution.solver)} in {solution.seconds:.2f} s{stop}, [bold]{values}[/]{proven}."
+    )
+
+
+def listing(entries: Sequence[Mapping[str, str]]) -> None:
+    """Entries one below the other: the name and its state, the summary, and what else is known."""
+    console = Console()
+    for entry in entries:
+        colour = "green" if entry["state"] == "ready" else "yellow"
+        console.print(f"[bold]{escaped(entry['name'])}[/]  [{colour}]{escaped(entry['state'])}[/]", highlight=False)
+        further = [f"{key}: {value}" for key, value in entry.items() if key not in ("name", "state", "summary")]
+        for line in (entry["summary"], *further):
+            if line and not line.endswith(": "):
+                console.print(Padding(escaped(line), (0, 0, 0, 4), expand=False), highlight=False)
+
+
+@contextmanager
+def progress() -> Iterator[OnProgress]:
+    """One moving line on stderr while a solver runs, on a terminal only; it leaves nothing behind."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda _: None
+        return
+    with console.status("solving ...") as line:
+        yield lambda state: line.update(progress_line(state))
+
+
+def progress_line(state: Progress) -> str:
+    """Where a solver is: its name, the seconds, the value, the bound, the gap, its note."""
+    parts = [f"[bold]{escaped(state.solver)}[/]", f"{state.seconds:.0f} s"]
+    if state.value is not None:
+        parts.append(f"value {number(state.value)}")
+    if state.bound is not None:
+        parts.append(f"bound {number(state.bound)}")
+    if state.gap is not None:
+        parts.append(f"gap {state.gap:.2%}")
+    if state.total:
+        parts.append(f"{state.done / state.total:.0%}")
+    if state.note:
+        parts.append(escaped(state.note))
+    return "  ".join(parts)

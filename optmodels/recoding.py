@@ -1,0 +1,202 @@
+"""Recoding: the quasi-identifiers of every class made equal, by centroid, by interval or set, or by hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import chain, count, pairwise
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from optmodels.errors import InputError, unknown
+from optmodels.metrics.loss import hierarchy_of
+from optmodels.partition import Histograms, Labels, canonical, class_sizes, histograms, members
+
+if TYPE_CHECKING:
+    from optmodels.table import Table
+
+Method = Literal["centroid", "interval", "hierarchy"]
+
+
+def recode(table: Table, labels: ArrayLike, method: Method = "centroid") -> pd.DataFrame:
+    """The table with the quasi-identifiers of every class made equal, rows in the table's order.
+
+    - `centroid`: mean of numbers, middle level of ordinals (the lower of two), most frequent category.
+    - `interval`: `[a-b]` for numbers and ordinals, `{a,b}` for categories; a single value stays as it is.
+    - `hierarchy`: the lowest node of the attribute's hierarchy that covers the class.
+
+    >>> from optmodels.table import Table
+    >>> table = Table(pd.DataFrame({"job": ["cook", "nurse", "cook"]}), quasi={"job": "categorical"})
+    >>> recode(table, [0, 0, 1], "interval")["job"].tolist()
+    ['{cook,nurse}', '{cook,nurse}', 'cook']
+    """
+    if method not in get_args(Method):
+        raise unknown("recoding method", str(method), get_args(Method))
+    classes = canonical(labels)
+    if len(classes) != table.n:
+        raise InputError(f"The table has {table.n} records, but {len(classes)} class labels were given; give one each.")
+    by_method: dict[Method, Callable[[Table, str, Labels], pd.Series]] = {
+        "centroid": _centroids,
+        "interval": _extents,
+        "hierarchy": _ancestors,
+    }
+    frame = table.frame
+    for name in table.quasi:
+        frame[name] = by_method[method](table, name, classes)
+    return frame
+
+
+def in_value_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows sorted by all their values, so that their order tells nothing that the values do not.
+
+    Categories that only carry a data type's own order of appearance become plain values, for the same reason.
+
+    >>> in_value_order(pd.DataFrame({"a": [2, 1, 2], "b": ["y", "z", "x"]}, index=[7, 8, 9]))
+       a  b
+    0  1  z
+    1  2  x
+    2  2  y
+    """
+    plain = pd.DataFrame({name: _without_hidden_order(column) for name, column in frame.items()})
+    order = np.lexsort([_ranks(plain[name]) for name in reversed(plain.columns)])
+    return plain.take(order).reset_index(drop=True)
+
+
+def _centroids(table: Table, name: str, labels: Labels) -> pd.Series:
+    if table.kinds[name] == "numeric":
+        original = table.frame[name]
+        means = _means(table.values[:, table.measured.index(name)], labels)
+        recoded = pd.Series(means[labels], name=name)
+        whole = original.dtype.kind in "iu" and bool((means == np.rint(means)).all())
+        return recoded.astype(original.dtype) if whole else recoded
+    found = _level_histograms(table, name, labels)
+    if table.kinds[name] == "ordinal":
+        before = np.concatenate([[0], np.cumsum(found.sizes)[:-1]])
+        reached = np.cumsum(found.counts) - _per_entry(before, found)
+        typical = 2 * reached >= _per_entry(found.sizes, found)
+    else:
+        most = np.maximum.reduceat(found.counts, found.starts[:-1])
+        typical = found.counts == _per_entry(most, found)
+    first = np.where(typical, np.arange(len(typical)), len(typical))
+    chosen = found.values[np.minimum.reduceat(first, found.starts[:-1])]
+    return pd.Series(table.levels[name].take(chosen[labels]), name=name)
+
+
+def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
+    original = table.frame[name]
+    if table.kinds[name] == "numeric":
+        order, starts = members(labels)
+        values = original.to_numpy()[order]
+        low, high = np.minimum.reduceat(values, starts[:-1]), np.maximum.reduceat(values, starts[:-1])
+        if bool((low == high).all()):
+            return original
+        lows, highs = _spelled(low), _spelled(high)
+        return _texts_of(_ranges(lows, highs, known=[]), labels, name)
+    found = _level_histograms(table, name, labels)
+    if len(found.values) == len(found.sizes):
+        return pd.Series(table.levels[name].take(found.values[labels]), name=name)
+    known = [str(level) for level in table.levels[name]]
+    if table.kinds[name] == "ordinal":
+        lows = [known[value] for value in found.values[found.starts[:-1]]]
+        highs = [known[value] for value in found.values[found.starts[1:] - 1]]
+        return _texts_of(_ranges(lows, highs, known), labels, name)
+    return _texts_of(_sets(found, known), labels, name)
+
+
+def _ancestors(table: Table, name: str, labels: Labels) -> pd.Series:
+    hierarchy, leaves = hierarchy_of(table, name), table.leaf_codes(name)
+    levels = hierarchy.common_level(labels, leaves)
+    if not levels.any():
+        return table.frame[name]
+    anyone = np.empty(len(levels), leaves.dtype)
+    anyone[labels] = leaves
+    return _texts_of([str(node) for node in hierarchy.labels[hierarchy.nodes[anyone, levels]]], labels, name)
+
+
+def _means(values: NDArray[np.float64], labels: Labels) -> NDArray[np.float64]:
+    """Class means, measured from a member so that the mean of equal numbers is that very number."""
+    sizes = class_sizes(labels)
+    anyone = np.empty(len(sizes))
+    anyone[labels] = values
+    means: NDArray[np.float64] = anyone + np.bincount(labels, weights=values - anyone[labels]) / sizes
+    return means
+
+
+def _level_histograms(table: Table, name: str, labels: Labels) -> Histograms:
+    if table.kinds[name] == "ordinal":
+        return histograms(labels, table.values[:, table.measured.index(name)])
+    return histograms(labels, table.codes[:, table.categorical.index(name)])
+
+
+def _per_entry(per_class: NDArray[np.int64], found: Histograms) -> NDArray[np.int64]:
+    return np.repeat(per_class, np.diff(found.starts))
+
+
+def _spelled(numbers: NDArray[np.generic]) -> list[str]:
+    return [str(int(n)) if isinstance(n, float) and n.is_integer() else str(n) for n in numbers.tolist()]
+
+
+def _ranges(lows: list[str], highs: list[str], known: Iterable[str]) -> list[str]:
+    join = _joiner("[", "]", "-", ("..", " to "), {*lows, *highs}, known)
+    return [low if low == high else join([low, high]) for low, high in zip(lows, highs, strict=True)]
+
+
+def _sets(found: Histograms, known: list[str]) -> list[str]:
+    join = _joiner("{", "}", ",", (";", "|"), known, known)
+    values, starts = found.values.tolist(), found.starts.tolist()
+    return [
+        known[values[low]] if high - low == 1 else join([known[value] for value in values[low:high]])
+        for low, high in pairwise(starts)
+    ]
+
+
+def _joiner(
+    opening: str, closing: str, usual: str, spare: tuple[str, ...], parts: Iterable[str], known: Iterable[str]
+) -> Callable[[list[str]], str]:
+    """How to write several parts as one text that no other parts and no known value is written as.
+
+    The separator cannot be read anywhere but where it was put; brackets are repeated until no value starts so.
+    """
+    pieces, values = set(parts), list(known)
+    candidates = chain((usual, *spare), (f"<{n}>" for n in count()))
+    separator = next(s for s in candidates if all(_splits(piece, s) for piece in pieces))
+    depth = next(d for d in count(1) if not any(value.startswith(opening * d) for value in values))
+    return lambda chosen: opening * depth + separator.join(chosen) + closing * depth
+
+
+def _splits(piece: str, separator: str) -> bool:
+    return (piece + separator).find(separator) == len(piece) and (separator + piece).rfind(separator) == 0
+
+
+def _texts_of(texts: list[str], labels: Labels, name: str) -> pd.Series:
+    return pd.Series(pd.Index(texts, dtype="str").take(labels), name=name)
+
+
+def _without_hidden_order(column: pd.Series) -> pd.Series:
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column
+    if column.dtype.ordered:
+        return column.cat.remove_unused_categories()
+    return column.astype(column.cat.categories.dtype)
+
+
+def _ranks(column: pd.Series) -> NDArray[np.int64]:
+    """Rank of each value among the column's values; missing ones come last."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        codes = column.cat.codes.to_numpy(np.int64)
+        return np.where(codes < 0, len(column.cat.categories), codes)
+    codes, distinct = pd.factorize(column)
+    rank = np.empty(len(distinct) + 1, np.int64)
+    rank[_sorted_places(pd.Index(distinct))] = np.arange(len(distinct))
+    rank[-1] = len(distinct)  # where the code -1 of a missing value points
+    return rank[codes]
+
+
+def _sorted_places(values: pd.Index) -> NDArray[np.intp]:
+    try:
+        return np.asarray(values.argsort())
+    except TypeError:  # numbers and text in one column
+        keys: list[tuple[str, Any]] = [(type(value).__name__, str(value)) for value in values]
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.intp)

@@ -1,0 +1,200 @@
+"""The restricted master: set partitioning over the classes generated so far, as a HiGHS LP that grows."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import highspy
+import numpy as np
+from numpy.typing import NDArray
+
+from solvers.columns.instance import Floats, Instance, Ints
+from solvers.columns.search import Duals
+
+Triple = tuple[int, int, int]
+
+_DUAL_SIMPLEX = 1
+_PRIMAL_SIMPLEX = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxed:
+    """An optimum of the restricted master LP."""
+
+    value: float
+    weights: Floats  # of the classes, in the order in which they were added
+    duals: Duals
+    missing: float  # how much only the artificial columns cover
+
+
+class CutSet:
+    """Subset-row cuts on three types: sum of floor(members in the cut / 2) * x <= floor(their copies / 2)."""
+
+    def __init__(self, copies: Ints) -> None:
+        self._copies = copies
+        self.triples: list[Triple] = []
+        self._known: set[Triple] = set()
+        self._of: defaultdict[int, list[int]] = defaultdict(list)
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def add(self, triple: Triple) -> bool:
+        """Take up a cut unless it is known."""
+        if triple in self._known:
+            return False
+        for t in triple:
+            self._of[t].append(len(self.triples))
+        self._known.add(triple)
+        self.triples.append(triple)
+        return True
+
+    def right_side(self, number: int) -> float:
+        """How often the members of the cut can be met in pairs."""
+        return float(sum(int(self._copies[t]) for t in self.triples[number]) // 2)
+
+    def coefficients(self, counts: dict[int, int]) -> dict[int, int]:
+        """The non-zero coefficients of a class, given how often each type is in it."""
+        totals: defaultdict[int, int] = defaultdict(int)
+        for t, count in counts.items():
+            for number in self._of.get(t, ()):
+                totals[number] += count
+        return {number: total // 2 for number, total in totals.items() if total >= 2}
+
+    def duals(self, rows: Floats, count: float, penalties: Floats) -> Duals:
+        """The duals in the form the kernels read; cuts without a penalty are left out."""
+        active = np.flatnonzero(penalties > 0)
+        members = np.array([self.triples[c] for c in active], np.int64).reshape(-1, 3)
+        flat = members.ravel()
+        by_type = np.argsort(flat, kind="stable")
+        starts = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(np.bincount(flat, minlength=len(rows)), out=starts[1:])
+        return Duals(rows, count, penalties[active], members, starts, (by_type // 3).astype(np.int64))
+
+
+class Master:
+    """min sum price * x, every record in one class, optionally a fixed number of classes, subset-row cuts.
+
+    The first columns are artificial, two for each row, so that the LP is feasible whatever has been generated.
+    """
+
+    def __init__(self, instance: Instance, big: float) -> None:
+        self.instance = instance
+        self.classes: list[Ints] = []
+        self.prices: list[float] = []
+        self.cuts = CutSet(instance.types.copies)
+        self._known: set[bytes] = set()
+        self._lp = highspy.Highs()
+        self._lp.setOptionValue("output_flag", False)
+        self._lp.setOptionValue("threads", 1)
+        sides = instance.types.copies.astype(np.float64)
+        if instance.n_classes is not None:
+            sides = np.append(sides, float(instance.n_classes))
+        self._n_rows = len(sides)
+        for side in sides:
+            self._lp.addRow(side, side, 0, np.zeros(0, np.int32), np.zeros(0))
+        self._n_artificial = 2 * len(sides)
+        rows = np.repeat(np.arange(len(sides)), 2)
+        self._add_columns([big] * self._n_artificial, range(self._n_artificial), rows, np.tile([1.0, -1.0], len(sides)))
+
+    def _add_columns(
+        self, costs: Sequence[float], starts: Sequence[int], rows: Sequence[int] | Ints, values: Sequence[float] | Floats
+    ) -> None:
+        self._lp.addCols(
+            len(costs),
+            np.asarray(costs, np.float64),
+            np.zeros(len(costs)),
+            np.full(len(costs), highspy.kHighsInf),
+            len(rows),
+            np.asarray(starts, np.int32),
+            np.asarray(rows, np.int32),
+            np.asarray(values, np.float64),
+        )
+
+    def add(self, classes: Iterable[Ints]) -> int:
+        """Add the classes that are not there yet; how many those were."""
+        costs: list[float] = []
+        starts: list[int] = []
+        rows: list[int] = []
+        values: list[float] = []
+        for members in classes:
+            ordered = np.sort(np.asarray(members, np.int64))
+            key = ordered.tobytes()
+            if key in self._known:
+                continue
+            self._known.add(key)
+            self.classes.append(ordered)
+            self.prices.append(self.instance.price(ordered))
+            costs.append(self.prices[-1])
+            starts.append(len(rows))
+            for row, value in self.column(ordered).items():
+                rows.append(row)
+                values.append(value)
+        if costs:
+            self._add_columns(costs, starts, rows, values)
+        return len(costs)
+
+    def column(self, members: Ints) -> dict[int, float]:
+        """Row -> coefficient of a class."""
+        counts: dict[int, int] = {}
+        for t in members.tolist():
+            counts[t] = counts.get(t, 0) + 1
+        column: dict[int, float] = dict(counts)  # type: ignore[arg-type]
+        if self.instance.n_classes is not None:
+            column[self._n_rows - 1] = 1.0
+        for number, times in self.cuts.coefficients(counts).items():
+            column[self._n_rows + number] = float(times)
+        return column
+
+    def add_cuts(self, triples: Iterable[Triple]) -> int:
+        """Add the subset-row cuts that are not there yet; how many those were."""
+        first = len(self.cuts)
+        for triple in triples:
+            self.cuts.add(triple)
+        entries: dict[int, list[tuple[int, float]]] = {number: [] for number in range(first, len(self.cuts))}
+        if not entries:
+            return 0
+        for place, members in enumerate(self.classes):
+            counts: dict[int, int] = {}
+            for t in members.tolist():
+                counts[t] = counts.get(t, 0) + 1
+            for number, times in self.cuts.coefficients(counts).items():
+                if number >= first:
+                    entries[number].append((self._n_artificial + place, float(times)))
+        for number, entry in entries.items():
+            places = np.array([place for place, _ in entry], np.int32)
+            values = np.array([value for _, value in entry], np.float64)
+            self._lp.addRow(-highspy.kHighsInf, self.cuts.right_side(number), len(entry), places, values)
+        self._lp.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
+        return len(entries)
+
+    def solve(self, seconds: float) -> Relaxed | None:
+        """The LP optimum over the classes so far, or None if the time did not suffice."""
+        self._lp.setOptionValue("time_limit", self._lp.getRunTime() + max(seconds, 0.05))
+        self._lp.run()
+        self._lp.setOptionValue("simplex_strategy", _PRIMAL_SIMPLEX)
+        if self._lp.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        solution = self._lp.getSolution()
+        dual = np.array(solution.row_dual)
+        weights = np.array(solution.col_value)
+        n_types = self.instance.n_types
+        count = float(dual[n_types]) if self.instance.n_classes is not None else 0.0
+        penalties = np.maximum(-dual[self._n_rows :], 0.0)
+        return Relaxed(
+            value=float(self._lp.getObjectiveValue()),
+            weights=weights[self._n_artificial :],
+            duals=self.cuts.duals(dual[:n_types].copy(), count, penalties),
+            missing=float(weights[: self._n_artificial].sum()),
+        )
+
+    def dual_value(self, duals: Duals) -> float:
+        """The duals times the right-hand sides: the Lagrangian bound before reduced costs are counted."""
+        copies = self.instance.types.copies
+        value = float(duals.rows @ copies)
+        if self.instance.n_classes is not None:
+            value += duals.count * self.instance.n_classes
+        sides = copies[duals.members].sum(axis=1) // 2
+        return value - float(duals.penalties @ sides)

@@ -1,0 +1,416 @@
+"""Depth-first search for the classes of least reduced cost around one record: the exact pricing kernel.
+
+A class is searched from its *medoid*, the member whose distances to the other members sum to the least: then
+every other member's sum is at least as large, which bounds the distances among records not chosen yet.
+With P chosen (s the medoid), R the r records still to come and D the pairwise bound on the price,
+
+    price(P + R) >= D(P) + sum over c in R of D(P, c) + 1/2 * sum over c in R of D(c, R)
+
+and D(c, R) is at least each of
+  * the sum of the r-1 smallest distances of c to any record,
+  * D(s, P) + (the r smallest distances of s to candidates) - D(c, P),       since s is the medoid,
+  * D(s, P) + D(s, R) - D(c, P), whose sum over c is linear in c as well.
+The first two give the marginals `near`, the third the marginals `star`; a node is cut off when the r smallest
+of either, plus what P costs, reach the ceiling. Copies of a record are taken in one order only.
+
+A subset-row cut on S adds `penalty` each time its number of members in the class becomes even. A record that
+would make it even is charged half of it in the marginals, because two such records pay it only once; what a
+complete class pays is counted exactly.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optmodels.conditions import count_values, meets
+from optmodels.price import class_price
+from solvers.columns.instance import Floats, Ints, PairBound, Types
+
+
+class Duals(NamedTuple):
+    """Reduced cost of a class = price - sum of `rows` - `count` + penalties of the cuts."""
+
+    rows: Floats
+    count: float  # dual of the row that fixes the number of classes
+    penalties: Floats  # of each cut, at least 0
+    members: Ints  # (cuts, 3): the types of each cut
+    starts: Ints  # cuts of type t: cuts[starts[t]:starts[t + 1]]
+    cuts: Ints
+
+
+@njit(cache=True)
+def penalty_of(duals: Duals, chosen: Ints) -> float:
+    """What the cuts charge a class: floor(number of members in the cut / 2) penalties each."""
+    total = 0.0
+    for a in range(len(chosen)):
+        t = chosen[a]
+        for e in range(duals.starts[t], duals.starts[t + 1]):
+            cut = duals.cuts[e]
+            # Count at the last member of the cut in the class, so that each cut is counted once.
+            count = 0
+            last = True
+            for b in range(len(chosen)):
+                inside = False
+                for u in duals.members[cut]:
+                    inside = inside or u == chosen[b]
+                if inside:
+                    count += 1
+                    last = last and b <= a
+            if last:
+                total += (count // 2) * duals.penalties[cut]
+    return total
+
+
+@njit(cache=True)
+def reduced_cost(types: Types, duals: Duals, chosen: Ints) -> float:
+    """The exact reduced cost of a class, infinite if it does not meet the conditions."""
+    if not types.only_size and not meets(types.test, count_values(types.test, chosen), len(chosen)):
+        return np.inf
+    cost = class_price(types.kind, types.numeric, types.codes, types.code_weights, chosen) - duals.count
+    for t in chosen:
+        cost -= duals.rows[t]
+    if len(duals.penalties):
+        cost += penalty_of(duals, chosen)
+    return cost
+
+
+@njit(cache=True)
+def _can_be_diverse(types: Types, chosen: Ints, missing: int) -> bool:
+    """Whether `missing` more records can still bring the class to enough distinct sensitive values."""
+    test = types.test
+    if test.distinct_l <= 1:
+        return True
+    counts = count_values(test, chosen)
+    for j in range(len(test.starts) - 1):
+        distinct = 0
+        for v in range(test.starts[j], test.starts[j + 1]):
+            distinct += counts[v] > 0
+        if distinct + missing < test.distinct_l:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _insert(least: Floats, value: float) -> None:
+    """Keep the smallest values seen, in ascending order."""
+    q = len(least) - 1
+    if value >= least[q]:
+        return
+    while q > 0 and least[q - 1] > value:
+        least[q] = least[q - 1]
+        q -= 1
+    least[q] = value
+
+
+@njit(cache=True)
+def _screen(
+    pairs: PairBound,
+    seed: int,
+    r: int,
+    value: float,
+    star_so_far: float,
+    ceiling: float,
+    entries: Ints,
+    marginal: Floats,
+    joined: Floats,
+    key: Floats,
+    count: int,
+) -> int:
+    """Drop the candidates that cannot be in a class below the ceiling and sort the others; how many are left.
+
+    `key` receives the marginals `near`: value + the r smallest keys bounds every class from this node.
+    """
+    if count < r:
+        return 0
+    least = np.full(r, np.inf)
+    for a in range(count):
+        _insert(least, pairs.distance[seed, entries[a]])
+    star = star_so_far + least.sum()
+
+    near_least = np.full(r, np.inf)
+    star_least = np.full(r, np.inf)
+    for a in range(count):
+        t = entries[a]
+        others = max(pairs.nearest[t, r - 1], star - joined[a]) if r > 1 else 0.0
+        key[a] = marginal[a] + 0.5 * others
+        _insert(near_least, key[a])
+        _insert(star_least, marginal[a] + 0.5 * (r * pairs.distance[seed, t] - joined[a]))
+    near_total = value + near_least.sum()
+    star_value = value + 0.5 * r * star_so_far
+    star_total = star_value + star_least.sum()
+    if near_total >= ceiling or (r > 1 and star_total >= ceiling):
+        return 0
+
+    near_rest = near_total - near_least[r - 1]
+    star_rest = star_total - star_least[r - 1]
+    kept = 0
+    for a in range(count):
+        if near_rest + key[a] >= ceiling:
+            continue
+        t = entries[a]
+        if r > 1:
+            star_key = marginal[a] + 0.5 * (r * pairs.distance[seed, t] - joined[a])
+            if star_rest + star_key >= ceiling:
+                continue
+        # Insertion keeps equal keys in order, so copies of a record stay together.
+        here, m, j = key[a], marginal[a], joined[a]
+        q = kept
+        while q > 0 and key[q - 1] > here:
+            entries[q], marginal[q], joined[q], key[q] = entries[q - 1], marginal[q - 1], joined[q - 1], key[q - 1]
+            q -= 1
+        entries[q], marginal[q], joined[q], key[q] = t, m, j, here
+        kept += 1
+    return kept if kept >= r else 0
+
+
+@njit(cache=True)
+def search(
+    types: Types,
+    pairs: PairBound,
+    duals: Duals,
+    seed: int,
+    ceiling: float,
+    node_limit: int,
+    keep_best: bool,
+    found: Ints,
+    costs: Floats,
+) -> tuple[int, bool, int]:
+    """Classes with this medoid and reduced cost below the ceiling, written to `found` and `costs`.
+
+    With `keep_best` the ceiling falls to the best class found, and only that one is kept. Returns how many
+    classes were found, whether the search was completed, and the number of nodes.
+    """
+    size = pairs.size
+    n = len(types.copies)
+    order = np.argsort(pairs.distance[seed] * (0.5 * size) - duals.rows, kind="mergesort")
+    room = 0
+    for t in range(n):
+        room += min(types.copies[t] - (t == seed), size - 1)
+    entries = np.empty((1, room), np.int64)
+    marginal = np.empty((1, room))
+    joined = np.empty((1, room))
+    key = np.empty((1, room))
+    odd = np.zeros(len(duals.penalties), np.bool_)
+    extra = np.zeros(n)
+    _join(duals, seed, odd, extra)
+    count = 0
+    for t in order:
+        for _ in range(min(types.copies[t] - (t == seed), size - 1)):
+            entries[0, count] = t
+            joined[0, count] = pairs.distance[seed, t]
+            marginal[0, count] = joined[0, count] - duals.rows[t] + extra[t]
+            count += 1
+    _forget(duals, seed, extra)
+    value = -duals.rows[seed] - duals.count
+    chosen = np.empty(size, np.int64)
+    chosen[0] = seed
+    kept = _screen(pairs, seed, size - 1, value, 0.0, ceiling, entries[0], marginal[0], joined[0], key[0], count)
+    if kept == 0:
+        return 0, True, 1
+    if size == 2:
+        return _complete_pairs(types, duals, chosen, value, entries[0], marginal[0], kept, ceiling, keep_best, found, costs)
+
+    depths = size - 2  # lists for 1 .. size-2 chosen records; the last two are taken together
+    e = np.empty((depths, kept), np.int64)
+    w = np.empty((depths, kept))
+    g = np.empty((depths, kept))
+    y = np.empty((depths, kept))
+    e[0], w[0], g[0], y[0] = entries[0, :kept], marginal[0, :kept], joined[0, :kept], key[0, :kept]
+    counts = np.zeros(depths, np.int64)
+    counts[0] = kept
+    position = np.zeros(depths, np.int64)
+    values = np.zeros(depths)
+    values[0] = value
+    stars = np.zeros(depths)
+    n_found, nodes = 0, 1
+    level = 0
+    while level >= 0:
+        r = size - 1 - level
+        if r == 2:
+            n_found, ceiling, fits = _complete(
+                types, pairs, duals, chosen, values[level], e[level], w[level], y[level], counts[level],
+                ceiling, keep_best, n_found, found, costs,
+            )
+            if not fits:
+                return n_found, False, nodes
+            level -= 1
+            if level >= 0:
+                _leave(duals, chosen[level + 1], odd)
+            continue
+        p = position[level]
+        position[level] = p + 1
+        done = p > counts[level] - r
+        if not done:
+            bound = values[level]
+            for a in range(p, p + r):
+                bound += y[level, a]
+            done = bound >= ceiling
+        if done:
+            level -= 1
+            if level >= 0:
+                _leave(duals, chosen[level + 1], odd)
+            continue
+        t = e[level, p]
+        if p > 0 and e[level, p - 1] == t:
+            continue
+        nodes += 1
+        if nodes > node_limit:
+            return n_found, False, nodes
+        paid = _join(duals, t, odd, extra)
+        chosen[level + 1] = t
+        deeper = level + 1
+        values[deeper] = values[level] + w[level, p] + paid
+        stars[deeper] = stars[level] + pairs.distance[seed, t]
+        count = 0
+        for a in range(p + 1, counts[level]):
+            u = e[level, a]
+            step = pairs.distance[t, u]
+            e[deeper, count] = u
+            w[deeper, count] = w[level, a] + step + extra[u]
+            g[deeper, count] = g[level, a] + step
+            count += 1
+        _forget(duals, t, extra)
+        kept = _screen(
+            pairs, seed, r - 1, values[deeper], stars[deeper], ceiling, e[deeper], w[deeper], g[deeper], y[deeper], count
+        )
+        if kept > 0 and not types.only_size and not _can_be_diverse(types, chosen[: deeper + 1], r - 1):
+            kept = 0
+        if kept == 0:
+            _leave(duals, t, odd)
+            continue
+        counts[deeper] = kept
+        position[deeper] = 0
+        level = deeper
+    return n_found, True, nodes
+
+
+@njit(cache=True)
+def _join(duals: Duals, t: int, odd: NDArray[np.bool_], extra: Floats) -> float:
+    """Turn the cuts of t over; `extra` is what candidates are charged from now on. Returns what t itself pays more."""
+    paid = 0.0
+    for e in range(duals.starts[t], duals.starts[t + 1]):
+        cut = duals.cuts[e]
+        half = 0.5 * duals.penalties[cut]
+        if odd[cut]:
+            paid += half
+            half = -half
+        odd[cut] = not odd[cut]
+        for u in duals.members[cut]:
+            extra[u] += half
+    return paid
+
+
+@njit(cache=True)
+def _forget(duals: Duals, t: int, extra: Floats) -> None:
+    for e in range(duals.starts[t], duals.starts[t + 1]):
+        for u in duals.members[duals.cuts[e]]:
+            extra[u] = 0.0
+
+
+@njit(cache=True)
+def _leave(duals: Duals, t: int, odd: NDArray[np.bool_]) -> None:
+    for e in range(duals.starts[t], duals.starts[t + 1]):
+        odd[duals.cuts[e]] = not odd[duals.cuts[e]]
+
+
+@njit(cache=True)
+def _complete(
+    types: Types,
+    pairs: PairBound,
+    duals: Duals,
+    chosen: Ints,
+    value: float,
+    entries: Ints,
+    marginal: Floats,
+    key: Floats,
+    count: int,
+    ceiling: float,
+    keep_best: bool,
+    n_found: int,
+    found: Ints,
+    costs: Floats,
+) -> tuple[int, float, bool]:
+    """All ways to add the last two records below the ceiling; False when `found` is full."""
+    size = pairs.size
+    plain = types.pairwise_exact and types.only_size and len(duals.penalties) == 0
+    for p in range(count - 1):
+        if value + key[p] + key[p + 1] >= ceiling:
+            break
+        if p > 0 and entries[p - 1] == entries[p]:
+            continue
+        for a in range(p + 1, count):
+            if value + key[p] + key[a] >= ceiling:
+                break
+            if a > p + 1 and entries[a - 1] == entries[a]:
+                continue
+            cost = value + marginal[p] + marginal[a] + pairs.distance[entries[p], entries[a]]
+            if cost >= ceiling:
+                continue
+            chosen[size - 2], chosen[size - 1] = entries[p], entries[a]
+            if not plain:
+                cost = reduced_cost(types, duals, chosen)
+                if cost >= ceiling:
+                    continue
+            if keep_best:
+                n_found, ceiling = 0, cost
+            elif n_found == len(costs):
+                return n_found, ceiling, False
+            found[n_found] = chosen
+            costs[n_found] = cost
+            n_found += 1
+    return n_found, ceiling, True
+
+
+@njit(cache=True)
+def _complete_pairs(
+    types: Types,
+    duals: Duals,
+    chosen: Ints,
+    value: float,
+    entries: Ints,
+    marginal: Floats,
+    count: int,
+    ceiling: float,
+    keep_best: bool,
+    found: Ints,
+    costs: Floats,
+) -> tuple[int, bool, int]:
+    """Classes of two: every remaining candidate is one."""
+    n_found = 0
+    for a in range(count):
+        if a > 0 and entries[a - 1] == entries[a]:
+            continue
+        chosen[1] = entries[a]
+        cost = reduced_cost(types, duals, chosen)
+        if cost >= ceiling:
+            continue
+        if keep_best:
+            n_found, ceiling = 0, cost
+        elif n_found == len(costs):
+            return n_found, False, count
+        found[n_found] = chosen
+        costs[n_found] = cost
+        n_found += 1
+    return n_found, True, count
+
+
+@njit(cache=True, nogil=True)
+def search_many(
+    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceilings: Floats, node_limit: int
+) -> tuple[Ints, Floats, NDArray[np.bool_], Ints]:
+    """The best class of each seed below its ceiling: members, reduced cost (infinite: none), completed, nodes."""
+    found = np.empty((len(seeds), 1, pairs.size), np.int64)
+    costs = np.full((len(seeds), 1), np.inf)
+    completed = np.zeros(len(seeds), np.bool_)
+    nodes = np.zeros(len(seeds), np.int64)
+    for i in range(len(seeds)):
+        _, complete, visited = search(
+            types, pairs, duals, seeds[i], ceilings[i], node_limit, True, found[i], costs[i]
+        )
+        completed[i] = complete
+        nodes[i] = visited
+    return found[:, 0], costs[:, 0], completed, nodes

@@ -1,0 +1,133 @@
+"""Relocations and exchanges of single records: the best one for a record, and descents made of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from solvers.local_search.conditions_kept import may_join, may_leave, may_trade
+from solvers.local_search.state import attach, detach, join_change, leave_change, trade_change
+
+# Exchanges are tried with at most so many records of a class: all of them unless classes are large.
+MOST_EXCHANGES = 24
+
+
+@njit(cache=True, nogil=True)
+def relocate(state, i, slot):  # type: ignore[no-untyped-def]
+    """Move record i to another class."""
+    detach(state, i)
+    attach(state, i, slot)
+
+
+@njit(cache=True, nogil=True)
+def exchange(state, i, r):  # type: ignore[no-untyped-def]
+    """Let two records of different classes change places."""
+    a, b = state.labels[i], state.labels[r]
+    detach(state, i)
+    attach(state, i, b)
+    detach(state, r)
+    attach(state, r, a)
+
+
+@njit(cache=True, nogil=True)
+def best_move(state, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
+    """The most profitable allowed move of record i into one of some classes.
+
+    Returns the change of price, the class to join, and the record that comes back in exchange (-1: none);
+    the class is -1 where nothing saves more than the tolerance.
+    """
+    a = state.labels[i]
+    best, best_slot, best_back = -tolerance, -1, -1
+    free = may_leave(state, i, a)
+    leaving = leave_change(state, i, a) if free else 0.0
+    for s in range(n_slots):
+        b = slots[s]
+        if b == a or state.sizes[b] == 0:
+            continue
+        if free:
+            change = leaving + join_change(state, i, b)
+            if change < best and may_join(state, i, b):
+                best, best_slot, best_back = change, b, -1
+        tried = 0
+        r = state.first[b]
+        while r >= 0 and tried < MOST_EXCHANGES:
+            change = trade_change(state, a, i, r) + trade_change(state, b, r, i)
+            if change < best and may_trade(state, i, r):
+                best, best_slot, best_back = change, b, r
+            tried += 1
+            r = state.following[r]
+    return best, best_slot, best_back
+
+
+@njit(cache=True, nogil=True)
+def improve_record(state, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
+    """Make the best move of record i, if any saves more than the tolerance; the saving."""
+    change, slot, back = best_move(state, i, slots, n_slots, tolerance)
+    if slot < 0:
+        return 0.0
+    if back < 0:
+        relocate(state, i, slot)
+    else:
+        exchange(state, i, back)
+    return -change
+
+
+@njit(cache=True, nogil=True)
+def descend(state, rows, n_rows, slots, n_slots, tolerance, passes):  # type: ignore[no-untyped-def]
+    """Improve some records within some classes until a whole pass finds nothing."""
+    quiet = 0
+    for step in range(passes * n_rows):
+        if improve_record(state, rows[step % n_rows], slots, n_slots, tolerance) > 0.0:
+            quiet = 0
+        else:
+            quiet += 1
+            if quiet >= n_rows:
+                return
+
+
+@njit(cache=True, nogil=True)
+def near_slots(state, near, owner, me, i, slots, most):  # type: ignore[no-untyped-def]
+    """Gather into `slots` the classes of record i and of records near it that belong to worker `me`."""
+    found = 1
+    slots[0] = state.labels[i]
+    p = near.point[i]
+    for place in range(near.lists.shape[1]):
+        q = near.lists[p, place]
+        if q < 0:
+            break
+        # equal records stand for each other; which one is looked at differs from record to record
+        spread = near.starts[q + 1] - near.starts[q]
+        slot = state.labels[near.rows[near.starts[q] + i % spread]]
+        if slot < 0 or owner[slot] != me:
+            continue
+        seen = False
+        for s in range(found):
+            seen = seen or slots[s] == slot
+        if not seen:
+            slots[found] = slot
+            found += 1
+            if found == most:
+                break
+    return found
+
+
+@njit(cache=True, nogil=True)
+def sweep(state, near, owner, me, order, low, high, tolerance):  # type: ignore[no-untyped-def]
+    """Improve the records order[low:high] once each, looking at the classes of near records; the saving."""
+    most = near.lists.shape[1] + 1
+    slots = np.empty(max(most, state.sizes.size if state.sizes.size <= most else 0), np.int64)
+    saved = 0.0
+    for place in range(low, high):
+        i = order[place]
+        if owner[state.labels[i]] != me:
+            continue
+        if state.sizes.size <= most:
+            found = 0
+            for slot in range(state.sizes.size):
+                if owner[slot] == me:
+                    slots[found] = slot
+                    found += 1
+        else:
+            found = near_slots(state, near, owner, me, i, slots, most)
+        saved += improve_record(state, i, slots, found, tolerance)
+    return saved

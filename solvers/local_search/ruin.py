@@ -1,0 +1,193 @@
+"""Ruin and recreate: take some neighbouring classes apart, build them anew, keep what the annealing rule allows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from solvers.local_search.conditions_kept import class_meets, may_join
+from solvers.local_search.moves import descend, relocate
+from solvers.local_search.state import attach, clear, join_change, squared_distance
+
+PASSES = 12
+
+
+@njit(cache=True, nogil=True)
+def ruin_and_recreate(state, near, owner, me, spare, n_spare, fixed, rounds, seed, temperature, widest, most_rows, tolerance):  # type: ignore[no-untyped-def]
+    """So many rounds among the classes of worker `me`; the spare slots left in the stack `spare`.
+
+    `fixed` keeps the number of classes; `widest` is the largest number of classes taken apart at once.
+    """
+    np.random.seed(seed)
+    n = state.labels.size
+    slots = np.empty(most_rows + 1, np.int64)
+    rows = np.empty(most_rows, np.int64)
+    old = np.empty(most_rows, np.int64)
+    pool = np.empty(most_rows, np.int64)
+    for _ in range(rounds):
+        seed_row = np.random.randint(n)
+        # a record that another worker is moving has no class for a moment, and is not ours
+        if state.labels[seed_row] < 0 or owner[state.labels[seed_row]] != me:
+            continue
+        wanted = 1 + np.random.randint(widest)
+        if fixed or wanted == 1:
+            wanted = max(wanted, 2)
+        n_slots, n_rows = _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows)
+        if n_rows == 0 or (n_slots == 1 and (fixed or n_rows < 2 * state.test.k)):
+            continue
+        before = 0.0
+        for s in range(n_slots):
+            before += state.prices[slots[s]]
+        for place in range(n_rows):
+            old[place] = state.labels[rows[place]]
+        for s in range(n_slots):
+            clear(state, slots[s])
+        target = n_slots
+        if not fixed:
+            target = n_slots - 1 + np.random.randint(3)
+        target = max(1, min(target, n_rows // state.test.k, n_slots + n_spare))
+        for s in range(n_slots, target):
+            n_spare -= 1
+            slots[s] = spare[n_spare]
+            owner[slots[s]] = me
+        held = max(target, n_slots)
+        built = _rebuild(state, rows, n_rows, slots, target, pool)
+        _join_broken(state, slots, built, rows, n_rows)
+        descend(state, rows, n_rows, slots, built, tolerance, PASSES)
+        after = 0.0
+        n_built = 0
+        for s in range(built):
+            after += state.prices[slots[s]]
+            n_built += state.sizes[slots[s]] > 0
+        allowed = before - temperature * np.log(1.0 - np.random.random())
+        if after > allowed or (fixed and n_built != n_slots):
+            for s in range(held):
+                clear(state, slots[s])
+            for place in range(n_rows):
+                attach(state, rows[place], old[place])
+        for s in range(held):
+            if state.sizes[slots[s]] == 0:
+                spare[n_spare] = slots[s]
+                n_spare += 1
+    return n_spare
+
+
+@njit(cache=True, nogil=True)
+def _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows):  # type: ignore[no-untyped-def]
+    """Classes that lie together, by a walk from record to near record, and all their records."""
+    n_slots = 0
+    n_rows = 0
+    i = seed_row
+    for _ in range(8 * wanted):
+        slot = state.labels[i]
+        known = slot < 0 or owner[slot] != me
+        for s in range(n_slots):
+            known = known or slots[s] == slot
+        if not known:
+            if n_rows + state.sizes[slot] > most_rows:
+                break
+            slots[n_slots] = slot
+            n_slots += 1
+            r = state.first[slot]
+            while r >= 0:
+                rows[n_rows] = r
+                n_rows += 1
+                r = state.following[r]
+            if n_slots == wanted:
+                break
+        if n_rows == 0:
+            break
+        p = near.point[rows[np.random.randint(n_rows)]]
+        q = near.lists[p, np.random.randint(near.lists.shape[1])]
+        if q >= 0:
+            i = near.rows[near.starts[q] + np.random.randint(near.starts[q + 1] - near.starts[q])]
+    return n_slots, n_rows
+
+
+@njit(cache=True, nogil=True)
+def _rebuild(state, rows, n_rows, slots, target, pool):  # type: ignore[no-untyped-def]
+    """Grow classes one after the other from far-out or random records; the rest join where they cost least."""
+    left = n_rows
+    for place in range(n_rows):
+        pool[place] = rows[place]
+    built = 0
+    previous = -1
+    while built < target and left >= state.test.k:
+        slot = slots[built]
+        place = _pick_seed(state, pool, left, previous)
+        previous = pool[place]
+        while True:
+            attach(state, pool[place], slot)
+            left -= 1
+            pool[place] = pool[left]
+            if left == 0 or class_meets(state, slot):
+                break
+            place = 0
+            least = np.inf
+            for candidate in range(left):
+                change = join_change(state, pool[candidate], slot) * (0.9 + 0.2 * np.random.random())
+                if change < least:
+                    least = change
+                    place = candidate
+        built += 1
+    while left > 0:
+        place = np.random.randint(left)
+        i = pool[place]
+        left -= 1
+        pool[place] = pool[left]
+        best = slots[0]
+        least = np.inf
+        for s in range(built):
+            change = join_change(state, i, slots[s])
+            if change < least and (state.only_size or may_join(state, i, slots[s])):
+                least = change
+                best = slots[s]
+        attach(state, i, best)
+    return built
+
+
+@njit(cache=True, nogil=True)
+def _pick_seed(state, pool, left, previous):  # type: ignore[no-untyped-def]
+    """A place in the pool: at random, or the farthest of a few from the previous seed."""
+    place = np.random.randint(left)
+    if previous < 0:
+        return place
+    farthest = -1.0
+    chosen = place
+    for _ in range(3):
+        distance = squared_distance(state.numeric[pool[place]], state.numeric[previous])
+        if distance > farthest:
+            farthest = distance
+            chosen = place
+        place = np.random.randint(left)
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _join_broken(state, slots, built, rows, n_rows):  # type: ignore[no-untyped-def]
+    """Merge every class that breaks a condition with the class where its records cost least.
+
+    A union of classes that meet the conditions meets them, so this ends, at worst with one class.
+    """
+    if state.only_size:
+        return
+    for _ in range(built):
+        broken = -1
+        for s in range(built):
+            if state.sizes[slots[s]] > 0 and not class_meets(state, slots[s]):
+                broken = slots[s]
+        if broken < 0:
+            return
+        best = -1
+        least = np.inf
+        for s in range(built):
+            if slots[s] != broken and state.sizes[slots[s]] > 0:
+                change = join_change(state, state.first[broken], slots[s])
+                if change < least:
+                    least = change
+                    best = slots[s]
+        if best < 0:
+            return
+        for place in range(n_rows):
+            if state.labels[rows[place]] == broken:
+                relocate(state, rows[place], best)
