@@ -1,8 +1,27 @@
 """Published models of anonymisation: what is being optimised."""
 
-from formulations.aminifar import Aminifar
-from formulations.liang_samavi import LiangSamavi
-from formulations.microaggregation import Microaggregation
-from formulations.mo_obam import MoObam
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from formulations.aminifar import Aminifar
+    from formulations.liang_samavi import LiangSamavi
+    from formulations.microaggregation import Microaggregation
+    from formulations.mo_obam import MoObam
 
 __all__ = ["Aminifar", "LiangSamavi", "Microaggregation", "MoObam"]
+
+_HOMES = {
+    "Aminifar": "formulations.aminifar",
+    "LiangSamavi": "formulations.liang_samavi",
+    "Microaggregation": "formulations.microaggregation",
+    "MoObam": "formulations.mo_obam",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A model's class, imported when first asked for: one model does not pay for another's libraries."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'formulations' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)

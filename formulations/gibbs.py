@@ -40,7 +40,7 @@ def coefficients(counts: NDArray[np.int64], largest: int) -> NDArray[np.float64]
 
     >>> coefficients(np.array([2, 2]), 4)
     array([1., 1.])
-    >>> float(coefficients(np.array([3, 0]), 2)[1])
+    >>> float(coefficients(np.array([2, 0]), 2)[1])
     2.0
     """
     lacking = counts == 0
@@ -66,6 +66,7 @@ class GibbsCuts:
         self.least = (test.entropy - TOLERANCE) / log(2)
         self.bounded = [j for j in range(len(test.entropy)) if test.entropy[j] > 0]
         self.is_free = False
+        self.sizes: list[int] = []
         self._known: set[tuple[int, ...]] = set()
         model.gibbs = pyo.ConstraintList()
 
@@ -82,7 +83,7 @@ class GibbsCuts:
         """
         model = self.model
         attributes = range(len(self.test.entropy))
-        sizes = sorted({m for _, m in model.has_size})
+        self.sizes = sizes = sorted({m for _, m in model.has_size})
         whole = [bits(self._counts(np.arange(self.n), j)) for j in attributes]
         least = np.clip(self.least, 0.0, whole)
         model.level = pyo.Var(attributes, bounds=lambda _, j: (float(least[j]), whole[j]))
@@ -118,7 +119,7 @@ class GibbsCuts:
             counts = [self.count(i, first + s) for s in range(len(weights))]
             left = sum(float(weight) * count for weight, count in zip(weights, counts, strict=True))
             if self.is_free:
-                right = sum(m * self.model.at_size[i, attribute, m] for m in sorted({m for _, m in self.model.has_size}))
+                right = sum(m * self.model.at_size[i, attribute, m] for m in self.sizes)
             else:
                 right = float(self.least[attribute]) * sum(counts)
             self.model.gibbs.add(left >= right)

@@ -67,7 +67,7 @@ def interval_model(price: Price, k: int) -> View[pyo.ConcreteModel]:
     model.objective = pyo.Objective(
         expr=sum(model.z[i, j] - model.y[i, j] for i in range(n) for j in columns)
         + sum(
-            float(price.code_weights[j]) * (model.held[i, j, s] - (codes[i, j] == s))
+            float(price.code_weights[j]) * (model.held[i, j, s] - int(codes[i, j] == s))
             for i in range(n)
             for j, s in places
         )

@@ -14,7 +14,7 @@ from optmodels.conditions import TOLERANCE, Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.metrics.privacy import entropies
 from optmodels.partition import Labels, histograms
-from optmodels.price import Price, spread
+from optmodels.price import Floats, Price, spread
 from optmodels.problem import Formulation, Objective, PricedProblem, Problem, View, whole_price
 from optmodels.roles import Scaling
 from optmodels.table import Table
@@ -22,11 +22,10 @@ from optmodels.table import Table
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
-    from formulations.partition_model import PartitionModel
-
 Scalarisation = Literal["bi", "lambda", "normalised"]
 
 LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class")
+SCORE = Objective("score", "min", "loss, or its share, less lam times the entropy, or its share")
 ENTROPY = Objective("entropy", "max", "bits: sum over sensitive attributes of the least entropy of a class")
 
 
@@ -48,7 +47,7 @@ class MoObam(Formulation):
     >>> table = Table(people, quasi={"age": "numeric"}, sensitive="illness")
     >>> problem = MoObam(k=2).build(table)
     >>> {name: round(value, 4) for name, value in problem.evaluate([0, 0, 1, 1]).values.items()}
-    {'loss': 0.6365, 'entropy': 1.0}
+    {'loss': 0.6322, 'entropy': 1.0}
     """
 
     name: ClassVar[str] = "mo-obam"
@@ -103,22 +102,22 @@ class MoObamProblem(PricedProblem):
         )
         if least is not None:
             self.test = self.test._replace(entropy=least * log(2))
-        everyone = np.zeros(table.n, np.int64)
-        self.most_entropies = np.array([self._least_entropy(everyone, j) for j in range(len(table.sensitive))])
+        self.most_entropies = self.least_entropies(np.zeros(table.n, np.int64))
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The loss and the entropy of a partition."""
-        entropy = sum(self._least_entropy(labels, j) for j in range(len(self.table.sensitive)))
-        return {**super().values(labels), "entropy": entropy}
+        return {**super().values(labels), "entropy": float(self.least_entropies(labels).sum())}
 
-    def _least_entropy(self, labels: Labels, attribute: int) -> float:
-        return float(entropies(histograms(labels, self.table.sensitive_codes[:, attribute])).min())
+    def least_entropies(self, labels: Labels) -> Floats:
+        """The least entropy of a class, in bits, for each sensitive attribute."""
+        return np.array([entropies(histograms(labels, codes)).min() for codes in self.table.sensitive_codes.T])
 
     def impossible(self) -> str | None:
         """No partition beats the whole table's entropy: its own is at least the least of any partition's classes."""
-        for name, least, most in zip(self.table.sensitive, self.test.entropy / log(2), self.most_entropies, strict=True):
+        asked = self.test.entropy / log(2)
+        for name, least, most in zip(self.table.sensitive, asked, self.most_entropies, strict=True):
             if least > most + TOLERANCE:
-                return f"{least:.6g} bits of '{name}' cannot hold: the whole table has {most:.6g}, and no partition more."
+                return f"{least:.6g} bits of '{name}' cannot hold: the whole table has {most:.6g}, no partition more."
         return super().impossible()
 
     def with_entropy(self, least: Sequence[float]) -> MoObamProblem:
@@ -148,7 +147,7 @@ class MoObamProblem(PricedProblem):
 class ScalarisedProblem(Problem):
     """One score of loss and entropy, to be minimised."""
 
-    objectives = (Objective("score", "min", "loss, or its share, less lam times the entropy, or its share"), LOSS, ENTROPY)
+    objectives = (SCORE, LOSS, ENTROPY)
 
     def __init__(self, parts: MoObamProblem, formulation: MoObam) -> None:
         super().__init__(parts.table, formulation, parts.conditions)
@@ -170,11 +169,13 @@ class ScalarisedProblem(Problem):
     def values(self, labels: Labels) -> dict[str, float]:
         """The score of a partition, and what it is made of."""
         parts = self.parts.values(labels)
-        loss, entropy = parts["loss"], parts["entropy"]
+        return {"score": self.score(parts["loss"], parts["entropy"]), **parts}
+
+    def score(self, loss: float, entropy: float) -> float:
+        """The score of a loss and an entropy: it never falls with the loss nor rises with the entropy."""
         if self.least_loss is None:
-            return {"score": loss - self.lam * entropy, **parts}
-        share = 0.0 if loss <= self.least_loss else 1.0 - self.least_loss / loss
-        return {"score": share - self.lam * entropy / self.most_entropy, **parts}
+            return loss - self.lam * entropy
+        return loss_share(loss, self.least_loss) - self.lam * entropy / self.most_entropy
 
     def violations(self, labels: Labels) -> dict[str, int]:
         """The violations of the problem without the score."""
@@ -195,12 +196,21 @@ class ScalarisedProblem(Problem):
 
         # A class larger than 2k - 1 may be worth its loss here, for its entropy.
         largest = None if self.n_classes is None else self.parts.largest
-        core: PartitionModel = PartitionModel(
+        core = PartitionModel(
             self.price, self.test, price_scale=self.parts.price_scale, n_classes=self.n_classes, largest=largest
         )
         if self.least_loss is None:
             return lambda_model(core, self.lam)
         return normalised_model(core, self.lam, self.least_loss, self.most_entropy)
+
+
+def loss_share(loss: float, least: float) -> float:
+    """1 - least/loss: 0 for the least conceivable loss, near 1 for one many times as large.
+
+    >>> loss_share(0.5, 0.1)
+    0.8
+    """
+    return 0.0 if loss <= least else 1.0 - least / loss
 
 
 def nearest_loss(price: Price, k: int) -> float:
@@ -215,11 +225,12 @@ def nearest_loss(price: Price, k: int) -> float:
         for codes, weight in zip(price.codes.T, price.code_weights, strict=True)
     ]
     points = np.hstack([price.numeric, *indicators])
-    distances, _ = cKDTree(points, compact_nodes=False, balanced_tree=False).query(points, k=k)
+    tree = cKDTree(points, compact_nodes=False, balanced_tree=False)  # the form that bears many equal points
+    distances = np.asarray(tree.query(points, k=k)[0])
     return float((distances**2).sum() / (2 * k))
 
 
-def _checked(least: Sequence[float] | None, table: Table) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def _checked(least: Sequence[float] | None, table: Table) -> Floats | None:
     if least is None:
         return None
     if len(least) != len(table.sensitive) or not all(bits >= 0 for bits in least):

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pyomo.environ as pyo
 
+from formulations.mo_obam import loss_share
 from formulations.partition_model import PartitionModel, decode
 from optmodels.partition import Labels
 from optmodels.problem import View
@@ -21,7 +22,9 @@ def lambda_model(core: PartitionModel, lam: float) -> View[pyo.ConcreteModel]:
     return core.view()
 
 
-def normalised_model(core: PartitionModel, lam: float, least_loss: float, most_entropy: float) -> View[pyo.ConcreteModel]:
+def normalised_model(
+    core: PartitionModel, lam: float, least_loss: float, most_entropy: float
+) -> View[pyo.ConcreteModel]:
     """The model that minimises (1 - least_loss/loss) - lam * (sum of the levels)/most_entropy.
 
     The share of loss is concave, so that its chords lie below it: the model has the chords between breakpoints,
@@ -42,15 +45,6 @@ def normalised_model(core: PartitionModel, lam: float, least_loss: float, most_e
         return core.gibbs.add(decode(model)) + curve.refine()
 
     return View(core.model, decode, encode, cuts)
-
-
-def loss_share(loss: float, least: float) -> float:
-    """1 - least/loss: 0 for the least conceivable loss, 1 for an unbounded one.
-
-    >>> loss_share(0.5, 0.1)
-    0.8
-    """
-    return 0.0 if loss <= least else 1.0 - least / loss
 
 
 class LossShare:

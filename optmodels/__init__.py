@@ -6,20 +6,20 @@
 1000
 """
 
-from importlib.metadata import version
+from typing import TYPE_CHECKING
 
-from optmodels.audit import Audit, audit
-from optmodels.conditions import Conditions
-from optmodels.datasets import load as dataset
-from optmodels.errors import OptmodelsError
-from optmodels.hierarchy import Hierarchy
-from optmodels.problem import Formulation, Problem
-from optmodels.release import Release
-from optmodels.solution import Solution, Status, Stop
-from optmodels.solver import Progress, Solver
-from optmodels.table import Table
-
-__version__ = version("optmodels")
+if TYPE_CHECKING:
+    from optmodels.audit import Audit
+    from optmodels.conditions import Conditions
+    from optmodels.datasets import load as dataset
+    from optmodels.errors import OptmodelsError
+    from optmodels.front import ParetoFront
+    from optmodels.hierarchy import Hierarchy
+    from optmodels.problem import Formulation, Problem
+    from optmodels.release import Release
+    from optmodels.solution import Solution, Status, Stop
+    from optmodels.solver import Progress, Solver
+    from optmodels.table import Table
 
 __all__ = [
     "Audit",
@@ -27,6 +27,7 @@ __all__ = [
     "Formulation",
     "Hierarchy",
     "OptmodelsError",
+    "ParetoFront",
     "Problem",
     "Progress",
     "Release",
@@ -35,6 +36,36 @@ __all__ = [
     "Status",
     "Stop",
     "Table",
-    "audit",
     "dataset",
 ]
+
+_HOMES = {
+    "Audit": "audit",
+    "Conditions": "conditions",
+    "Formulation": "problem",
+    "Hierarchy": "hierarchy",
+    "OptmodelsError": "errors",
+    "ParetoFront": "front",
+    "Problem": "problem",
+    "Progress": "solver",
+    "Release": "release",
+    "Solution": "solution",
+    "Solver": "solver",
+    "Status": "solution",
+    "Stop": "solution",
+    "Table": "table",
+}
+
+
+def __getattr__(name: str) -> object:
+    """A public name, imported when first asked for: `optmodels --version` does not wait for compilers."""
+    from importlib import import_module
+    from importlib.metadata import version
+
+    if name == "__version__":
+        return version("optmodels")
+    if name == "dataset":
+        return import_module("optmodels.datasets").load
+    if name not in _HOMES:
+        raise AttributeError(f"module 'optmodels' has no attribute '{name}'")
+    return getattr(import_module(f"optmodels.{_HOMES[name]}"), name)

@@ -188,8 +188,7 @@ def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.int64], pd
     if given is None and isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
         given = pd.Index(dtype.categories)
     natural = name in ordered or (types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype))
-    codes, values = pd.factorize(column, sort=natural and given is None)
-    values = pd.Index(values)
+    codes, values = _factorized(column, sort=natural and given is None)
     if given is not None:
         place = given.get_indexer(values)
         if (place < 0).any():
@@ -199,6 +198,13 @@ def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.int64], pd
     if (codes < 0).any():  # a missing value is a value like any other, and comes last
         codes, values = np.where(codes < 0, len(values), codes), values.append(pd.Index([None], dtype=object))
     return codes.astype(np.int64, copy=False), values, natural or given is not None
+
+
+def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]], pd.Index]:
+    if isinstance(column.dtype, pd.CategoricalDtype) and not sort:
+        return column.cat.codes.to_numpy(), column.cat.categories
+    codes, values = pd.factorize(column, sort=sort)
+    return codes, pd.Index(values)
 
 
 def _sensitive_levels(

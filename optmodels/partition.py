@@ -260,6 +260,20 @@ def _counting_sort(labels, starts):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def sort_small(values):  # type: ignore[no-untyped-def]
+    """Sort an array in place; most classes are so small that insertion is quickest."""
+    if values.size > 32:
+        values.sort()
+        return
+    for i in range(1, values.size):
+        value, j = values[i], i
+        while j > 0 and values[j - 1] > value:
+            values[j] = values[j - 1]
+            j -= 1
+        values[j] = value
+
+
+@njit(cache=True, nogil=True)
 def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def]
     """Deal the codes to their classes, then count each class; the counted entries overwrite the dealt codes."""
     dealt = np.empty(codes.size, np.int32)
@@ -282,7 +296,7 @@ def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def
                     tally[value] = 0
                     end += 1
         else:
-            _sort_small(dealt[low:high])
+            sort_small(dealt[low:high])
             i = low
             while i < high:
                 value, begin = dealt[i], i
@@ -292,16 +306,3 @@ def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def
                 end += 1
         starts[c + 1] = end
     return starts, dealt[:end].copy(), counts[:end].copy()
-
-
-@njit(cache=True, nogil=True)
-def _sort_small(values):  # type: ignore[no-untyped-def]
-    if values.size > 32:
-        values.sort()
-        return
-    for i in range(1, values.size):
-        value, j = values[i], i
-        while j > 0 and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value

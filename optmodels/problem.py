@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
@@ -193,6 +193,29 @@ class FixedCentres(Protocol):
 
 
 @runtime_checkable
+class EntropyBounded(Protocol):
+    """Two objectives, a loss and an entropy; the loss can be minimised under least entropies of each attribute."""
+
+    most_entropies: NDArray[np.float64]  # bits, per sensitive attribute: no partition has more
+
+    def least_entropies(self, labels: Labels) -> NDArray[np.float64]:
+        """The least entropy of a class, in bits, for each sensitive attribute."""
+
+    def with_entropy(self, least: Sequence[float]) -> Problem:
+        """The same problem with a least entropy in bits for each sensitive attribute."""
+
+
+@runtime_checkable
+class Scalarised(Protocol):
+    """One score made of the loss and the entropy of `parts`."""
+
+    parts: Problem
+
+    def score(self, loss: float, entropy: float) -> float:
+        """The score: it never falls with the loss nor rises with the entropy."""
+
+
+@runtime_checkable
 class Centroids(Protocol):
     """A partition can be decoded from a matrix of centroids: every record joins the nearest one."""
 
@@ -219,7 +242,7 @@ class PricedProblem(Problem):
         self.price_scale = price_scale
         self.n_classes = n_classes
 
-    objectives = (Objective("loss", "min", "total price of the classes"),)
+    objectives: ClassVar[tuple[Objective, ...]] = (Objective("loss", "min", "total price of the classes"),)
 
     @property
     def largest(self) -> int | None:

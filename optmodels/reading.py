@@ -7,7 +7,7 @@ import csv
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pandas as pd
@@ -66,7 +66,8 @@ def read_frame(
     """Read a file; the separator and the encoding of a CSV are found out unless given.
 
     Text becomes a column of categories, which is small. The types of CSV columns are inferred, except that
-    those named in `text` are taken literally (a postcode 01234 keeps its zero).
+    those named in `text` are taken literally (a postcode 01234 keeps its zero). Whole numbers of more than 64 bits
+    are inferred as floating point and lose digits; name such a column in `text` to keep them.
     """
     file = _existing(path)
     names = column_names(file, separator=separator, encoding=encoding)
@@ -131,6 +132,10 @@ def _to_frame(table: pa.Table) -> pd.DataFrame:
     return frame
 
 
+def _is_undecoded(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind.value_type if pa.types.is_dictionary(kind) else kind))
+
+
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
@@ -164,6 +169,7 @@ class _Dialect:
     separator: str
     encoding: str
     header: tuple[str, ...]
+    has_records: bool
 
 
 def _dialect(file: Path, separator: str | None, encoding: str | None) -> _Dialect:
@@ -179,12 +185,13 @@ def _dialect(file: Path, separator: str | None, encoding: str | None) -> _Dialec
     if len(sample) == _SAMPLE and len(lines) > 1:
         lines.pop()
     chosen = separator or _sniff(lines)
-    header = tuple(next(csv.reader(lines, delimiter=chosen)))
+    rows = csv.reader(lines, delimiter=chosen)
+    header = tuple(next(rows))
     if "" in header:
         raise InputError(
             f"Column {header.index('') + 1} of '{file}' has no name; every column needs one in the first line."
         )
-    return _Dialect(chosen, found, header)
+    return _Dialect(chosen, found, header, has_records=len(sample) == _SAMPLE or any(rows))
 
 
 def _encoding(file: Path, sample: bytes, given: str | None) -> str:
@@ -228,16 +235,18 @@ def _sniff(lines: Sequence[str]) -> str:
 def _read_csv(
     file: Path, wanted: Sequence[str], text: Collection[str], dialect: _Dialect, encoding: str | None
 ) -> pd.DataFrame:
+    if not dialect.has_records:  # Arrow stumbles over a header without an end of line
+        return pd.DataFrame(columns=list(wanted))
     literal = {name for name in wanted if name in text}
     try:
         table = _parse(file, wanted, literal, dialect)
-        if encoding is None and any(pa.types.is_binary(kind) for kind in table.schema.types):
+        if any(_is_undecoded(kind) for kind in table.schema.types):
             raise pa.ArrowInvalid("invalid UTF8 data")  # how Arrow leaves text it could not decode
     except pa.ArrowInvalid as problem:
         if encoding is not None or dialect.encoding != "utf-8-sig" or "UTF8" not in str(problem):
             raise
         # the first bytes looked like UTF-8, later ones are not
-        return _read_csv(file, wanted, text, _Dialect(dialect.separator, "latin-1", dialect.header), encoding)
+        return _read_csv(file, wanted, text, replace(dialect, encoding="latin-1"), encoding)
     dated = {field.name for field in table.schema if pa.types.is_temporal(field.type)}
     if dated:  # dates are kept as they are written
         del table

@@ -57,7 +57,7 @@ class Roles:
         self._set("sensitive", _names(self.sensitive))
         self._set("identifiers", _names(self.identifiers))
         if isinstance(self.others, Mapping):
-            self._set("others", dict(self.others))
+            self._set("others", dict(self.others) or "error")
         self._set("weights", {name: _number(f"weight of '{name}'", w) for name, w in self.weights.items()})
         self._set("gamma", _number("gamma", self.gamma))
         self._set("bins", {name: _bins(name, bins) for name, bins in self.bins.items()})

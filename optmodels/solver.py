@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError, RefusedError
+from optmodels.front import ParetoFront
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Moment, Solution, Status, Stop, relative_gap
@@ -192,10 +193,7 @@ class Solver(ABC):
 
         A time limit or Ctrl-C returns the best so far.
         """
-        if time_limit is not None and not time_limit > 0:
-            raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")
-        if reason := self.refuses(problem):
-            raise RefusedError(f"The solver '{self.name}' cannot solve this problem: {reason}")
+        self._check(problem, time_limit)
         warm = None if start is None else problem.check(start)
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm)
         if reason := problem.impossible():
@@ -209,6 +207,12 @@ class Solver(ABC):
             run.stop = Stop.INTERRUPTED
         return run.solution()
 
+    def _check(self, problem: Problem, time_limit: float | None) -> None:
+        if time_limit is not None and not time_limit > 0:
+            raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")
+        if reason := self.refuses(problem):
+            raise RefusedError(f"The solver '{self.name}' cannot solve this problem: {reason}")
+
     @classmethod
     def missing(cls) -> str | None:
         """Which module the solver lacks on this machine, found without importing it, or None."""
@@ -218,3 +222,37 @@ class Solver(ABC):
     def options(cls) -> tuple[str, ...]:
         """The names of the solver's options."""
         return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+
+
+class FrontSolver(Solver):
+    """A solver that also answers problems of several objectives with a Pareto front."""
+
+    @abstractmethod
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """Append solutions to `found` until the front is complete or the run expired."""
+
+    def pareto(
+        self,
+        problem: Problem,
+        *,
+        time_limit: float | None = None,
+        seed: int = 0,
+        on_progress: OnProgress | None = None,
+    ) -> ParetoFront:
+        """The front found; a time limit or Ctrl-C returns what there is so far."""
+        self._check(problem, time_limit)
+        if len(problem.objectives) < 2:
+            raise RefusedError(
+                f"'{problem.formulation.name}' has one objective ({problem.target.name}) here: a front needs two or more."
+            )
+        run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress)
+        found: list[Solution] = []
+        try:
+            if reason := problem.impossible():
+                run.details["infeasible"] = reason
+            else:
+                self.explore(problem, run, found)
+        except KeyboardInterrupt:
+            run.stop = Stop.INTERRUPTED
+        record = {"solver": self.name, "stop": str(run.stop), "seconds": run.seconds, "seed": seed}
+        return ParetoFront.of(problem, found, {**record, **run.details})

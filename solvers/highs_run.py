@@ -34,10 +34,13 @@ def solve(
     *,
     warm: bool,
     run: Run,
-    found: Callable[[], None],
+    found: Callable[[], bool],
     bounded: Callable[[float], None],
 ) -> Outcome:
-    """Solve the model; `found` is called with each solution in the model's variables, `bounded` with each bound."""
+    """Solve the model; `found` is called with each solution in the model's variables, `bounded` with each bound.
+
+    HiGHS stops as soon as `found` says that the model has changed: to go on proving would be about the old one.
+    """
     from solvers.milp import Outcome
 
     try:
@@ -66,7 +69,8 @@ def solve(
     def collect() -> None:
         for values in _drained(solutions):
             _load(form.columns, values)
-            found()
+            if found():
+                interrupted.set()
         for bound in _drained(bounds)[-1:]:
             bounded(sign * bound / scale)
 
@@ -98,7 +102,7 @@ def solve(
 
 
 def _finish(
-    highs: highspy.Highs, columns: list[Any], found: Callable[[], None], bounded: Callable[[float], None]
+    highs: highspy.Highs, columns: list[Any], found: Callable[[], bool], bounded: Callable[[float], None]
 ) -> Outcome:
     from solvers.milp import Outcome
 
@@ -114,7 +118,8 @@ def _finish(
     bound = info.mip_dual_bound if is_mip else info.objective_function_value
     if abs(bound) < inf and (is_mip or status == kinds.kOptimal):
         bounded(bound)
-    stops = {kinds.kOptimal: Stop.CONVERGED, kinds.kTimeLimit: Stop.TIME}
+    # Ctrl-C does not come this far, so an interrupt here is ours, for a model that has changed.
+    stops = {kinds.kOptimal: Stop.CONVERGED, kinds.kInterrupt: Stop.CONVERGED, kinds.kTimeLimit: Stop.TIME}
     return Outcome(stops.get(status, Stop.ERROR), nodes=max(int(info.mip_node_count), 0))
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
+
 from optmodels.errors import InputError
 from optmodels.problem import Problem
 from optmodels.solution import Stop
@@ -70,10 +72,12 @@ class Milp(Solver):
         view = problem.to_pyomo()
         rounds = cuts = nodes = 0
 
-        def found() -> None:
+        def found() -> bool:
             nonlocal cuts
             run.offer(view.decode(view.native))
-            cuts += view.cuts(view.native) if view.cuts else 0
+            added = view.cuts(view.native) if view.cuts else 0
+            cuts += added
+            return added > 0
 
         def bounded(bound: float) -> None:
             value = run.value
@@ -81,6 +85,8 @@ class Milp(Solver):
             run.prove(value if close and value is not None else bound)
             run.report(f"round {rounds}")
 
+        if run.labels is None:
+            run.offer(np.zeros(problem.n, np.int64))  # everyone in one class: the crudest release, often feasible
         while not run.expired:
             rounds, known = rounds + 1, cuts
             warm = run.labels is not None and view.encode is not None and view.encode(run.labels)
@@ -88,8 +94,7 @@ class Milp(Solver):
             nodes += outcome.nodes
             run.details |= {"solver": self.solver, "rounds": rounds, "cuts": cuts, "nodes": nodes}
             if outcome.infeasible:
-                conditions = problem.conditions.describe()
-                run.infeasible(f"The MILP solver proved that no partition satisfies the model's constraints ({conditions}).")
+                run.infeasible(f"The MILP solver proved that no partition satisfies {problem.conditions.describe()}.")
             run.stop = outcome.stop
             if outcome.stop is not Stop.CONVERGED or outcome.infeasible or cuts == known:
                 return

@@ -7,6 +7,7 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 import pyomo.environ as pyo
+from pyomo.common.log import LoggingIntercept
 from pyomo.opt import TerminationCondition
 
 from optmodels.solution import Stop
@@ -29,8 +30,9 @@ GAP_OPTIONS = {
 
 def unavailable(name: str) -> str | None:
     """Why Pyomo cannot run this solver here, or None."""
-    if pyo.SolverFactory(name).available(exception_flag=False):
-        return None
+    with LoggingIntercept(module="pyomo"):  # which would print a traceback for a name it does not know
+        if pyo.SolverFactory(name).available(exception_flag=False):
+            return None
     return f"Pyomo finds no solver '{name}' on this machine; 'highs' comes with the package."
 
 
@@ -40,7 +42,7 @@ def solve(
     *,
     warm: bool,
     run: Run,
-    found: Callable[[], None],
+    found: Callable[[], bool],
     bounded: Callable[[float], None],
 ) -> Outcome:
     """Solve the model; `found` is called with the solution in the model's variables, `bounded` with the bound."""

@@ -13,11 +13,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from optmodels.cli.anonymize import anonymize
-from optmodels.cli.audit import audit
-from optmodels.cli.demo import demo
+from optmodels.cli import anonymize, audit, demo, listing
 from optmodels.cli.errors import exit_code
-from optmodels.cli.listing import list_
 from optmodels.errors import NoSolutionError
 
 __all__ = ["app", "main"]
@@ -26,11 +23,18 @@ __all__ = ["app", "main"]
 class Commands(TyperGroup):
     """Commands whose exit codes mean what the package promises, however they end."""
 
-    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
         """Run the command line and leave Python with its exit code."""
-        extra["standalone_mode"] = False
-        run = super().main
-        sys.exit(exit_code(lambda: run(args=args, prog_name=prog_name, **extra)))
+        run = super().main  # which, when it does not stand alone, hands its errors over
+        sys.exit(exit_code(lambda: run(args, prog_name, complete_var, False, windows_expand_args, **extra)))
 
     def invoke(self, ctx: Any) -> Any:
         """Run one command; Ctrl-C outside a solver, which returns its best, leaves nothing to show."""
@@ -68,10 +72,12 @@ def start(
 app.command(
     epilog="Example: optmodels anonymize patients.csv --numeric age --categorical sex,postcode --sensitive illness "
     "--identifier name --k 5 --distinct-l 2 --out release.csv --report report.html"
-)(anonymize)
-app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcode --sensitive illness --json")(audit)
-app.command("list", epilog="Example: optmodels list solvers")(list_)
-app.command(epilog="Example: optmodels demo --out demo")(demo)
+)(anonymize.anonymize)
+app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcode --sensitive illness --json")(
+    audit.audit
+)
+app.command("list", epilog="Example: optmodels list solvers")(listing.list_)
+app.command(epilog="Example: optmodels demo --out demo")(demo.demo)
 
 
 def main() -> None:

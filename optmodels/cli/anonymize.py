@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from optmodels.cli.values import chosen, literal, names, pairs
+from optmodels.errors import InputError
 
 if TYPE_CHECKING:
     from optmodels.solution import Solution
@@ -123,7 +124,7 @@ def anonymize(
         float | None,
         typer.Option(metavar="SECONDS", help="Stop then, with the best found so far.", rich_help_panel=SEARCH),
     ] = None,
-    seed: Annotated[int, typer.Option(help="One seed in, the same answer out.", rich_help_panel=SEARCH)] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="One seed in, the same answer out.", rich_help_panel=SEARCH)] = 0,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the release, as .csv or .parquet.", rich_help_panel=FILES),
@@ -157,8 +158,8 @@ def anonymize(
         {"--out": out, "--report": report, "--save-roles": save_roles},
         inputs=[Path(data), roles, *hierarchy_files.values()],
     )
-    if out is not None:
-        chosen("--out format", out.suffix.lower(), (".csv", ".parquet"))
+    if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"--out '{out}' must end in .csv or .parquet, which says how the release is written.")
     promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(solver, pairs("--option", option or ()))

@@ -62,7 +62,8 @@ def misuse(error: UsageError) -> str:
     if hasattr(error, "possibilities") and (option := getattr(error, "option_name", None)) is not None:
         known = [name for parameter in context.command.params for name in parameter.opts if name.startswith("-")]
         message = f"There is no option '{option}'.{nearest(option, known)}"
-    return f"{message} See '{context.command_path} --help'."
+    stop = "" if message.endswith((".", "?")) else "."
+    return f"{message}{stop} See '{context.command_path} --help'."
 
 
 def unexpected(error: Exception) -> str:

@@ -6,9 +6,10 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from optmodels.errors import InputError
 from optmodels.files import check_writable, write_whole
@@ -33,13 +34,11 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
-    if value is None or isinstance(value, (str, bool)):
-        return value
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return float(value) if isfinite(value) else None
-    return str(value)
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return value if value is None or isinstance(value, (str, bool, int)) else str(value)
 
 
 def put_json(document: object) -> None:

@@ -38,6 +38,8 @@ def formulation_of(name: str, promise: Mapping[str, float | None], parameters: M
 def solver_of(name: str, options: Mapping[str, str]) -> Solver:
     """The solver with its options."""
     kind = registry.solver(name)
+    if options and not kind.options():
+        raise InputError(f"The solver '{name}' has no options, and --option gives it '{next(iter(options))}'.")
     return registry.configured(kind, typed("--option", kind, options))
 
 

@@ -18,6 +18,8 @@ from optmodels.table import Table
 if TYPE_CHECKING:
     import pandas as pd
 
+OTHERS: tuple[Others, ...] = ("drop", "keep")
+
 
 @dataclass(frozen=True)
 class AskedRoles:
@@ -89,7 +91,7 @@ def asked_roles(
         sensitive=sensitive,
         identifiers=identifier,
         target=target,
-        others=None if others is None else chosen("--others", others, ("drop", "keep")),
+        others=None if others is None else chosen("--others", others, OTHERS),
         missing=None if missing is None else chosen("--missing", missing, get_args(Missing)),
         scaling=None if scaling is None else chosen("--scaling", scaling, get_args(Scaling)),
         gamma=gamma,
@@ -120,36 +122,35 @@ def table_of(data: str, asked: AskedRoles, role_file: Path | None) -> Table:
     """The table to be anonymised."""
     known = Roles.load(role_file) if role_file else None
     if is_dataset(data):
-        return Table.with_roles(frame(data), asked.over(known or DATASETS[data].roles))
+        whole, roles = frame(data), asked.over(known or DATASETS[data].roles)
+        _check_settled(tuple(whole.columns), roles)
+        return Table.with_roles(whole, roles)
     if known is None and not asked.quasi:
         raise InputError(
             f"Which columns of '{data}' are quasi-identifiers? Name them with --numeric, --categorical and --ordinal, "
             f"or give a role file with --roles. The columns are {', '.join(column_names(data))}."
         )
     roles = asked.over(known or Roles(quasi=asked.quasi))
-    _check_settled(data, roles)
+    _check_settled(column_names(data), roles)
     return Table.from_file(data, roles=roles)
 
 
 def frame_of(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[pd.DataFrame, Roles]:
-    """The columns to be audited and their roles; without --quasi and --sensitive a dataset's own."""
+    """The columns to be audited and their roles; what is not said of a dataset is its own."""
+    asked = AskedRoles(quasi=dict.fromkeys(quasi, "categorical"), sensitive=sensitive)
     if is_dataset(data):
-        roles = DATASETS[data].roles
-        if not (quasi or sensitive):
-            return frame(data), roles
-        return frame(data), Roles(quasi=dict.fromkeys(quasi or roles.quasi, "categorical"), sensitive=sensitive)
+        return frame(data), asked.over(DATASETS[data].roles)
     if not quasi:
         raise InputError(
             f"Which columns of '{data}' are quasi-identifiers? Name them with --quasi a,b. "
             f"The columns are {', '.join(column_names(data))}."
         )
-    roles = Roles(quasi=dict.fromkeys(quasi, "categorical"), sensitive=sensitive, others="drop")
+    roles = asked.over(Roles(quasi=asked.quasi, others="drop"))
     return read_frame(data, columns=roles.settle(column_names(data))), roles
 
 
-def _check_settled(file: str, roles: Roles) -> None:
+def _check_settled(present: tuple[str, ...], roles: Roles) -> None:
     """The columns without a role, in the words of the command line; wrong names are left to the table."""
-    present = column_names(file)
     others = roles.others if isinstance(roles.others, Mapping) else ()
     given = {*roles.quasi, *roles.sensitive, *roles.identifiers, *others, roles.target}
     unsettled = [name for name in present if name not in given]

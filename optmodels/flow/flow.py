@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from math import fsum
+from time import perf_counter
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.flow.greedy import place_greedily
 from optmodels.flow.paths import (
     DONE,
     STUCK,
@@ -19,11 +21,11 @@ from optmodels.flow.paths import (
     State,
     advance,
     move,
-    settle,
     slack_potentials,
     workspace,
 )
-from optmodels.flow.pricing import ArcCosts, Cheapest, Prices, centres_share, cheapest_arcs, merged
+from optmodels.flow.pricing import ArcCosts, Cheapest, Prices, centres_share, cheapest_arcs, with_arcs
+from optmodels.flow.scaling import consistent, refine, restart
 
 # Reduced costs this small, relative to the largest cost, are rounding.
 _ROUNDING = 1e-12
@@ -32,8 +34,8 @@ _ALL = 64
 # Arcs of least cost that each record starts with, and that it may gain in one pricing.
 _FIRST = 12
 _MORE = 8
-# The share of excess nodes that must have found a node in need before a round of shortest paths ends.
-_SHARE = 0.3
+# Cost scaling: tolerances as fractions of the mean cost, each phase's a fraction of the one before.
+_COARSE, _FINE, _FACTOR = 0.5, 1e-4, 0.2
 
 
 class Flow:
@@ -52,8 +54,9 @@ class Flow:
         self.bounds = bounds
         self.bound = -np.inf
         self.left = self.n  # units of excess
-        self.rounds = self.pricings = 0
+        self.paths = self.pricings = 0
         self.feasible = True
+        self.trace = []
         self._arc_costs = arc_costs
         self._work = workspace(self.m * self.n_values + self.m + 1)
         self._complete = self.m <= _ALL
@@ -62,9 +65,10 @@ class Flow:
         costs = np.concatenate([part.costs for part in found])
         starts = np.arange(self.n + 1, dtype=np.int64) * targets.shape[1]
         self.arcs = Arcs(starts, targets.ravel(), costs.ravel())
+        self.greedy, self.arcs = place_greedily(arc_costs, value, bounds, self.arcs)
         self._state = _begin(np.ascontiguousarray(value, np.int32), targets[:, 0], costs[:, 0], self.m, self.n_values)
         self._tolerance = _ROUNDING * float(np.abs(costs).max(initial=0.0))
-        settle(bounds, self._state)
+        self.left = restart(self.bounds, self.arcs, self._state)
 
     @property
     def home(self) -> NDArray[np.int64]:
@@ -77,12 +81,35 @@ class Flow:
         over = np.maximum(0.0, self._state.inside - self.bounds.threshold)
         return fsum(self._state.home_cost) + fsum((self.bounds.slope * over)[self.bounds.slope > 0])
 
-    def advance(self, rounds: int) -> bool:
-        """So many rounds of shortest paths; True once every bound is met at least cost over the known arcs."""
-        while rounds > 0 and self.feasible:
-            code, self.left, used = advance(self.bounds, self.arcs, self._state, self._work, _SHARE, rounds)
-            rounds -= used
-            self.rounds += used
+    def scale(self, coarse: float = _COARSE, fine: float = _FINE) -> None:
+        """Bring the potentials near their optimum over the known arcs."""
+        state = self._state
+        mean = float(np.abs(state.home_cost).mean())
+        queue, queued = np.empty(len(state.excess), np.int64), np.empty(len(state.excess), np.int64)
+        tolerance = coarse * mean
+        gain = self.n
+        reach = 4 * float(np.abs(self.arcs.costs).max())
+        while tolerance >= fine * mean:
+            effort = 1_000_000_000
+            floor = float(state.potential.min()) - reach
+            left, given_up = refine(self.bounds, self.arcs, state, tolerance, floor, queue, queued, effort)
+            steps = effort - left
+            consistent(self.bounds, state)
+            self.left = restart(self.bounds, self.arcs, state)
+            if (given_up or gain > 0.01 * self.n) and not self._complete:
+                gain = self.price()
+                self.left = restart(self.bounds, self.arcs, state)
+            self.trace.append((tolerance, steps, self.left, given_up, gain, self.bound, len(self.arcs.targets), perf_counter()))
+            if not given_up:
+                tolerance *= _FACTOR
+
+    def advance(self, effort: int) -> bool:
+        """So many augmenting paths; True once every bound is met at least cost over the known arcs."""
+        while effort > 0 and self.feasible:
+            code, used = advance(self.bounds, self.arcs, self._state, self._work, effort)
+            effort -= used
+            self.left -= used
+            self.paths += used
             if code == DONE:
                 return True
             if code == STUCK:
@@ -96,7 +123,7 @@ class Flow:
         found = self._cheapest(prices.pair, 1 if self._complete else _MORE)
         least = fsum(np.concatenate([part.reduced[:, 0] for part in found]))
         self.bound = max(self.bound, least + centres_share(self.bounds, prices, self.n))
-        return self._admit(found)
+        return self._admit([self._paying(part) for part in found])
 
     def finish(self) -> bool:
         """Solve to proven optimality; False where the bounds cannot be met."""
@@ -121,21 +148,21 @@ class Flow:
         return Prices(np.ascontiguousarray(pair.T), -potential[pairs : pairs + self.m], -float(potential[-1]))
 
     def _admit(self, found: list[Cheapest]) -> int:
-        """Add the arcs that beat a record's present one, and move such records along their best arc."""
-        added = np.zeros(self.n, np.int64)
-        targets, costs = [], []
+        """Add arcs, and move records along arcs that beat their present one; returns how many records gain."""
         gaining = 0
+        self.arcs = with_arcs(self.arcs, found)
         for part in found:
             now = _present(self._state, part.rows, self.n_values)
-            pays = part.reduced < now[:, None] - self._tolerance
-            added[part.rows] = pays.sum(axis=1)
-            targets.append(part.targets[pays])
-            costs.append(part.costs[pays])
-            better = pays[:, 0]
+            better = part.reduced[:, 0] < now - self._tolerance
             gaining += int(better.sum())
             _reassign(self._state, self.n_values, part.rows[better], part.targets[better, 0], part.costs[better, 0])
-        self.arcs = merged(self.arcs, added, np.concatenate(targets), np.concatenate(costs))
         return gaining
+
+    def _paying(self, part: Cheapest) -> Cheapest:
+        """Only the arcs that beat a record's present one."""
+        now = _present(self._state, part.rows, self.n_values)
+        part.targets[part.reduced >= now[:, None] - self._tolerance] = -1
+        return part
 
     def _open_ways_out(self) -> None:
         """Give every record in a node reached from an excess its cheapest arcs to nodes not reached."""
@@ -145,21 +172,9 @@ class Flow:
         prices = self._prices().pair.copy()
         prices[reached.reshape(self.m, self.n_values).T] = np.inf
         found = self._cheapest(prices, _MORE, rows)
-        opened = [part.targets[:, 0] >= 0 for part in found]
-        if not any(part.any() for part in opened):
-            self.feasible = False
-            return
-        added = np.zeros(self.n, np.int64)
-        targets, costs = [], []
-        for part in found:
-            exists = part.targets >= 0
-            added[part.rows] = exists.sum(axis=1)
-            targets.append(part.targets[exists])
-            costs.append(part.costs[exists])
-            now = _present(self._state, part.rows, self.n_values)
-            better = part.reduced[:, 0] < now - self._tolerance
-            _reassign(self._state, self.n_values, part.rows[better], part.targets[better, 0], part.costs[better, 0])
-        self.arcs = merged(self.arcs, added, np.concatenate(targets), np.concatenate(costs))
+        self.feasible = any((part.targets >= 0).any() for part in found)
+        if self.feasible:
+            self._admit(found)
 
 
 def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: int) -> State:

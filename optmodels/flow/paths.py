@@ -5,8 +5,9 @@ takes what centres hold beyond their least size, so that every bound is met by e
 not nodes: each sits in the list of its (centre, value) node and is an arc to every other centre it knows.
 
 A *pseudoflow* satisfies all capacities and complementary slackness with the potentials, but some nodes hold
-too much and some too little. Each round runs Dijkstra from all nodes in excess at once, lowers potentials,
-and sends one unit along every tree path that reached a node in need and crosses no other such path.
+too much and some too little. Each step sends a unit from a node in excess along a shortest path, by reduced
+costs, to a node in need, and lowers potentials so that complementary slackness stays. With potentials close to
+optimal (see `scaling`) a step looks only at a small neighbourhood.
 """
 
 from __future__ import annotations
@@ -65,9 +66,8 @@ class Work(NamedTuple):
     distance: Floats
     parent: Indices
     via: Indices  # record on the tree arc into a node, or -1
-    root: Indices
     place: Indices  # position in the heap, -1 outside
-    seen: NDArray[np.uint8]  # 0 unknown, 1 in the heap, 2 settled, 3 on a path of this round
+    seen: NDArray[np.uint8]  # 0 unknown, 1 in the heap, 2 settled
     heap: Indices
     settled: Indices
 
@@ -76,7 +76,6 @@ def workspace(n_nodes: int) -> Work:
     """Scratch space for a network of so many nodes."""
     return Work(
         np.empty(n_nodes),
-        np.empty(n_nodes, np.int32),
         np.empty(n_nodes, np.int32),
         np.empty(n_nodes, np.int32),
         np.empty(n_nodes, np.int32),
@@ -151,7 +150,6 @@ def _reach(work: Work, size: int, source: int, node: int, length: float, record:
         return size
     work.parent[node] = source
     work.via[node] = record
-    work.root[node] = work.root[source]
     _rise(work, place, node)
     return size
 
@@ -221,138 +219,77 @@ def move(state: State, n_values: int, record: int, centre: int, cost: float) -> 
 
 
 @njit(cache=True)
-def _send(bounds: Bounds, arcs: Arcs, state: State, work: Work, sink: int) -> bool:
-    """Send a unit to `sink` along its tree path unless an earlier path of this round is in the way."""
+def push(bounds: Bounds, state: State, source: int, node: int, record: int, cost: float) -> None:
+    """Move one unit along a residual arc: a record, or the flow between a (centre, value), its centre and the pool."""
     m, n_values = bounds.cap.shape
-    root = work.root[sink]
-    if state.excess[root] <= 0:
+    if record >= 0:
+        move(state, n_values, record, node // n_values, cost)
+    elif source < m * n_values:
+        state.inside[source // n_values, source % n_values] += 1
+    elif node < m * n_values:
+        state.inside[node // n_values, node % n_values] -= 1
+    elif source < m * n_values + m:
+        state.spare[source - m * n_values] += 1
+    else:
+        state.spare[node - m * n_values] -= 1
+    state.excess[source] -= 1
+    state.excess[node] += 1
+
+
+@njit(cache=True)
+def _augment(bounds: Bounds, arcs: Arcs, state: State, work: Work, source: int) -> bool:
+    """Send one unit from `source` along a shortest path to a node in need; False if none can be reached."""
+    n_values = bounds.cap.shape[1]
+    work.seen[source] = 1
+    work.distance[source] = 0.0
+    work.heap[0] = source
+    work.place[source] = 0
+    size, n_settled, sink = 1, 0, -1
+    while size > 0:
+        node = _pop(work, size)
+        size -= 1
+        work.seen[node] = 2
+        work.settled[n_settled] = node
+        n_settled += 1
+        if state.excess[node] < 0:
+            sink = node
+            break
+        size = _scan(bounds, arcs, state, work, node, size)
+    if sink < 0:
         return False
+    limit = work.distance[sink]
+    for index in range(n_settled):
+        node = work.settled[index]
+        state.potential[node] -= limit - work.distance[node]
+        work.seen[node] = 0
+    for index in range(size):
+        work.seen[work.heap[index]] = 0
     node = sink
-    while node != root:
-        if work.seen[node] == 3:
-            return False
-        record, source = work.via[node], work.parent[node]
-        # Two paths may leave one root, but not with the same record nor through a full arc.
-        if record >= 0 and state.home[record] * n_values + state.value[record] != source:
-            return False
-        node = source
-    node = sink
-    while node != root:
-        work.seen[node] = 3
-        record, source = work.via[node], work.parent[node]
+    while node != source:
+        record, parent = work.via[node], work.parent[node]
+        cost = 0.0
         if record >= 0:
-            centre = node // n_values
-            cost = 0.0
             for arc in range(arcs.starts[record], arcs.starts[record + 1]):
-                if arcs.targets[arc] == centre:
+                if arcs.targets[arc] == node // n_values:
                     cost = arcs.costs[arc]
-            move(state, n_values, record, centre, cost)
-        elif source < m * n_values:
-            state.inside[source // n_values, source % n_values] += 1
-        elif node < m * n_values:
-            state.inside[node // n_values, node % n_values] -= 1
-        elif source < m * n_values + m:
-            state.spare[source - m * n_values] += 1
-        else:
-            state.spare[node - m * n_values] -= 1
-        node = source
-    state.excess[root] -= 1
-    state.excess[sink] += 1
+        push(bounds, state, parent, node, record, cost)
+        node = parent
     return True
 
 
 @njit(cache=True)
-def _round(bounds: Bounds, arcs: Arcs, state: State, work: Work, share: float) -> tuple[int, int]:
-    """One Dijkstra from all excess nodes and the augmentations it allows: (excess left, units sent)."""
-    excess, seen, root = state.excess, work.seen, work.root
-    seen[:] = 0
-    size = 0
-    left = 0
-    for node in range(len(excess)):
-        if excess[node] > 0:
-            left += excess[node]
-            seen[node] = 1
-            work.distance[node] = 0.0
-            root[node] = node
-            work.parent[node] = -1
-            work.via[node] = -1
-            work.heap[size] = node
-            work.place[node] = size
-            size += 1
-    if size == 0:
-        return 0, 0
-    wanted = max(1, int(share * size))
-    found = 0
-    n_settled = 0
-    limit = 0.0
-    while size > 0:
-        node = _pop(work, size)
-        size -= 1
-        seen[node] = 2
-        limit = work.distance[node]
-        work.settled[n_settled] = node
-        n_settled += 1
-        if excess[node] < 0:
-            found += 1
-            if found >= wanted:
-                break
-        size = _scan(bounds, arcs, state, work, node, size)
-    if found == 0:
-        return left, 0
-    for index in range(n_settled):
-        node = work.settled[index]
-        state.potential[node] -= limit - work.distance[node]
-    sent = 0
-    for index in range(n_settled):
-        node = work.settled[index]
-        if excess[node] < 0 and _send(bounds, arcs, state, work, node):
-            sent += 1
-    return left - sent, sent
-
-
-@njit(cache=True)
-def advance(
-    bounds: Bounds, arcs: Arcs, state: State, work: Work, share: float, effort: int
-) -> tuple[int, int, int]:
-    """Rounds until no excess is left or the effort is spent: (DONE, MORE or STUCK; excess left; rounds)."""
-    rounds = 0
-    left = 0
-    while rounds < effort:
-        left, sent = _round(bounds, arcs, state, work, share)
-        rounds += 1
-        if left == 0:
-            return DONE, 0, rounds
-        if sent == 0:
-            return STUCK, left, rounds
-    return MORE, left, rounds
-
-
-@njit(cache=True)
-def settle(bounds: Bounds, state: State) -> None:
-    """Let every list of records flow as far as capacities and zero reduced costs allow, from nothing."""
-    m, n_values = bounds.cap.shape
-    pool = m * n_values + m
-    wanted = len(state.home)
-    for centre in range(m):
-        up = m * n_values + centre
-        arrived = 0
-        for value in range(n_values):
-            node = centre * n_values + value
-            held = 0
-            record = state.head[node]
-            while record >= 0:
-                held += 1
-                record = state.after[record]
-            free = np.int64(min(bounds.cap[centre, value], max(0.0, np.floor(bounds.threshold[centre, value]))))
-            state.inside[centre, value] = min(held, free)
-            state.excess[node] = held - state.inside[centre, value]
-            arrived += state.inside[centre, value]
-        spare = min(max(0, arrived - bounds.least[centre]), bounds.most[centre] - bounds.least[centre])
-        state.spare[centre] = spare
-        state.excess[up] = arrived - bounds.least[centre] - spare
-        state.excess[pool] += spare
-        wanted -= bounds.least[centre]
-    state.excess[pool] -= wanted
+def advance(bounds: Bounds, arcs: Arcs, state: State, work: Work, effort: int) -> tuple[int, int]:
+    """Shortest augmenting paths until no excess is left or the effort is spent: (DONE, MORE or STUCK; paths)."""
+    work.seen[:] = 0
+    paths = 0
+    for node in range(len(state.excess)):
+        while state.excess[node] > 0:
+            if paths == effort:
+                return MORE, paths
+            if not _augment(bounds, arcs, state, work, node):
+                return STUCK, paths
+            paths += 1
+    return DONE, paths
 
 
 @njit(cache=True)

@@ -79,8 +79,19 @@ def _select(
             costs[row, place] = block[row, targets[row, place]] if targets[row, place] >= 0 else np.inf
 
 
+def with_arcs(arcs: Arcs, found: list[Cheapest]) -> Arcs:
+    """The arcs with all that were found; each record must occur once, in ascending order."""
+    added = np.zeros(len(arcs.starts) - 1, np.int64)
+    exists = [part.targets >= 0 for part in found]
+    for part, real in zip(found, exists, strict=True):
+        added[part.rows] = real.sum(axis=1)
+    targets = [part.targets[real] for part, real in zip(found, exists, strict=True)]
+    costs = [part.costs[real] for part, real in zip(found, exists, strict=True)]
+    return _merged(arcs, added, np.concatenate(targets), np.concatenate(costs))
+
+
 @njit(cache=True)
-def merged(arcs: Arcs, added: Ints, targets: Indices, costs: Floats) -> Arcs:
+def _merged(arcs: Arcs, added: Ints, targets: Indices, costs: Floats) -> Arcs:
     """The arcs with `added[j]` more for each record j, taken from the concatenated targets and costs."""
     n = len(added)
     starts = np.zeros(n + 1, np.int64)

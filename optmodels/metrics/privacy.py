@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, log
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +18,13 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError
-from optmodels.partition import Histograms
+from optmodels.partition import Histograms, sort_small
 
 if TYPE_CHECKING:
     from optmodels.hierarchy import Hierarchy
+
+_ROUNDING = 1e-12
+_SHORT_GAP = 16  # edges that are summed one by one sooner than searched
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,8 @@ def transport_distance(
     places[transport.order] = np.arange(len(places))
     before = np.concatenate([[0.0], np.cumsum(table_shares[transport.order])])
     if not transport.low.any():
-        return np.asarray(_line_distance(histograms, places, before, transport.high, transport.weight))
+        edges_before = np.searchsorted(transport.high, places, side="right")
+        return np.asarray(_line_distance(histograms, edges_before, before[transport.high], transport.weight))
     owners, edges = _edges_over_places(transport)
     expected = before[transport.high] - before[transport.low]
     return np.asarray(_nested_distance(histograms, places, owners, edges, expected, transport.weight))
@@ -150,11 +154,7 @@ def recursive_c(histograms: Histograms, l: int | None = None) -> float:  # noqa:
     >>> recursive_c(histograms([0] * 10, [0] * 8 + [1] * 2))
     4.0
     """
-    least = distinct_l(histograms) if l is None else l
-    if least < 1:
-        raise InputError(f"recursive (c, l)-diversity needs l of at least 1, not {least}.")
-    top = _per_class(np.maximum, histograms.counts, histograms)
-    tails = _tails(histograms.starts, histograms.counts, least)
+    top, tails = _top_and_tails(histograms, distinct_l(histograms) if l is None else l)
     return float(np.max(np.divide(top, tails, where=tails > 0, out=np.full(len(top), inf))))
 
 
@@ -166,7 +166,8 @@ def is_recursive_diverse(histograms: Histograms, c: float, l: int) -> bool:  # n
     >>> is_recursive_diverse(found, c=4, l=2), is_recursive_diverse(found, c=4.1, l=2)
     (False, True)
     """
-    return recursive_c(histograms, l) < c
+    top, tails = _top_and_tails(histograms, l)
+    return bool((top < c * tails).all())
 
 
 def alpha(histograms: Histograms, values: Sequence[int] | None = None) -> float:
@@ -176,30 +177,27 @@ def alpha(histograms: Histograms, values: Sequence[int] | None = None) -> float:
     >>> alpha(histograms([0, 0, 0, 1, 1], [0, 0, 1, 1, 2])).__round__(3)
     0.667
     """
-    within = _class_shares(histograms)
-    if values is not None:
-        within = within[np.isin(histograms.values, np.asarray(values))]
-    return float(within.max(initial=0.0))
+    counts = histograms.counts if values is None else histograms.counts * np.isin(histograms.values, values)
+    return float((_per_class(np.maximum, counts, histograms) / histograms.sizes).max(initial=0.0))
 
 
 def basic_beta(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
     """Largest relative gain (p - q) / q in confidence about a value: the beta of basic beta-likeness."""
-    return float(_gains(histograms, table_shares).max(initial=0.0))
+    return float(_relative_frequencies(histograms, table_shares)[1]) - 1.0
 
 
 def enhanced_beta(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
     """Least beta with every gain at most min(beta, -ln q); infinite if some gain exceeds -ln q."""
-    gains = _gains(histograms, table_shares)
-    bounds = -np.log(table_shares[histograms.values])
-    return inf if bool((gains > bounds + 1e-12).any()) else float(gains.max(initial=0.0))
+    _, most, beyond = _relative_frequencies(histograms, table_shares)
+    return inf if beyond > _ROUNDING else float(most) - 1.0
 
 
 def delta_disclosure(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
     """Largest |ln(p / q)| over classes and values; infinite if a value of the table is absent from a class."""
     if bool((distinct_values(histograms) < np.count_nonzero(table_shares)).any()):
         return inf
-    ratios = np.log(_class_shares(histograms) / table_shares[histograms.values])
-    return float(np.abs(ratios).max(initial=0.0))
+    least, most, _ = _relative_frequencies(histograms, table_shares)
+    return max(abs(log(least)), abs(log(most)))
 
 
 def _per_class(
@@ -210,13 +208,12 @@ def _per_class(
     return np.asarray(reduce.reduceat(entries, histograms.starts[:-1]), dtype=np.float64)
 
 
-def _class_shares(histograms: Histograms) -> NDArray[np.float64]:
-    return histograms.counts / np.repeat(histograms.sizes, distinct_values(histograms))
-
-
-def _gains(histograms: Histograms, table_shares: NDArray[np.float64]) -> NDArray[np.float64]:
-    expected = table_shares[histograms.values]
-    return (_class_shares(histograms) - expected) / expected
+def _top_and_tails(histograms: Histograms, least: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """r1 and r_l + ... + r_m of every class."""
+    if least < 1:
+        raise InputError(f"recursive (c, l)-diversity needs l of at least 1, not {least}.")
+    tails = histograms.sizes if least == 1 else _tails(histograms.starts, histograms.counts, least)
+    return _per_class(np.maximum, histograms.counts, histograms), tails
 
 
 def _edges_over_places(transport: Transport) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -256,32 +253,31 @@ def _nested_distance(histograms, places, owners, edges, expected, weight):  # ty
 
 
 @njit(cache=True, nogil=True)
-def _line_distance(histograms, places, before, high, weight):  # type: ignore[no-untyped-def]
+def _line_distance(histograms, edges_before, climbed, weight):  # type: ignore[no-untyped-def]
     """Between two of its values a class's prefix sum P stands still while the table's Q climbs past it once.
 
-    Running sums of w and w * Q over the edges give the sum of w * |P - Q| on each side of the crossing.
+    Running sums of w and w * Q over the edges give the sum of w * |P - Q| on each side of the crossing, which makes
+    long gaps cheap.
     """
-    n_edges = weight.size
-    climbed = np.empty(n_edges)
-    total_w = np.zeros(n_edges + 1)
-    total_wq = np.zeros(n_edges + 1)
-    for e in range(n_edges):
-        climbed[e] = before[high[e]]
-        total_w[e + 1] = total_w[e] + weight[e]
-        total_wq[e + 1] = total_wq[e] + weight[e] * climbed[e]
+    total_w, total_wq = np.zeros(weight.size + 1), np.zeros(weight.size + 1)
+    total_w[1:] = np.cumsum(weight)
+    total_wq[1:] = np.cumsum(weight * climbed)
     result = np.empty(histograms.sizes.size)
     for c in range(histograms.sizes.size):
+        end = histograms.starts[c + 1]
         distance, reached, edge = 0.0, 0, 0
-        for i in range(histograms.starts[c], histograms.starts[c + 1] + 1):
-            stop = n_edges
-            if i < histograms.starts[c + 1]:
-                stop = edge + np.searchsorted(high[edge:], places[histograms.values[i]], side="right")
+        for i in range(histograms.starts[c], end + 1):
+            stop = edges_before[histograms.values[i]] if i < end else weight.size
             standing = reached / histograms.sizes[c]
-            cross = edge + np.searchsorted(climbed[edge:stop], standing)
-            distance += standing * (total_w[cross] - total_w[edge]) - (total_wq[cross] - total_wq[edge])
-            distance += (total_wq[stop] - total_wq[cross]) - standing * (total_w[stop] - total_w[cross])
+            if stop - edge <= _SHORT_GAP:
+                for e in range(edge, stop):
+                    distance += weight[e] * abs(standing - climbed[e])
+            else:
+                cross = edge + np.searchsorted(climbed[edge:stop], standing)
+                distance += standing * (total_w[cross] - total_w[edge]) - (total_wq[cross] - total_wq[edge])
+                distance += (total_wq[stop] - total_wq[cross]) - standing * (total_w[stop] - total_w[cross])
             edge = stop
-            if i < histograms.starts[c + 1]:
+            if i < end:
                 reached += histograms.counts[i]
         result[c] = max(distance, 0.0)
     return result
@@ -289,10 +285,25 @@ def _line_distance(histograms, places, before, high, weight):  # type: ignore[no
 
 @njit(cache=True, nogil=True)
 def _tails(starts, counts, least):  # type: ignore[no-untyped-def]
-    """r_l + ... + r_m of every class: all records but those of the l - 1 most frequent values."""
+    """All records of every class but those of its l - 1 most frequent values."""
+    ascending = counts.copy()
     result = np.zeros(starts.size - 1, np.int64)
     for c in range(result.size):
-        ascending = np.sort(counts[starts[c] : starts[c + 1]])
-        for i in range(ascending.size - least + 1):
+        sort_small(ascending[starts[c] : starts[c + 1]])
+        for i in range(starts[c], starts[c + 1] - least + 1):
             result[c] += ascending[i]
     return result
+
+
+@njit(cache=True, nogil=True)
+def _relative_frequencies(histograms, table_shares):  # type: ignore[no-untyped-def]
+    """Least and most p / q of a value in a class, and how far a gain p / q - 1 exceeds -ln q at most."""
+    least, most, beyond = 1.0, 1.0, -np.inf
+    bounds = 1.0 - np.log(table_shares)
+    for c in range(histograms.sizes.size):
+        for i in range(histograms.starts[c], histograms.starts[c + 1]):
+            value = histograms.values[i]
+            ratio = histograms.counts[i] / histograms.sizes[c] / table_shares[value]
+            least, most = min(least, ratio), max(most, ratio)
+            beyond = max(beyond, ratio - bounds[value])
+    return least, most, beyond

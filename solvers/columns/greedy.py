@@ -12,15 +12,17 @@ from solvers.columns.instance import Floats, Instance, Ints, Types
 from solvers.columns.search import Duals, reduced_cost
 
 
-def grow_classes(instance: Instance, duals: Duals, seeds: Ints, reach: int, threshold: float) -> list[Ints]:
-    """The best class grown from each seed, where its reduced cost is below the threshold."""
-    found: list[Ints] = []
+def grow_classes(instance: Instance, duals: Duals, reach: int, threshold: float, most: int) -> list[Ints]:
+    """Of the best classes grown from each type with a reduced cost below the threshold, the `most` cheapest."""
+    found: list[tuple[float, Ints]] = []
+    seeds = np.arange(instance.n_types)
     for diversify in (False, True) if not instance.types.only_size else (False,):
-        members, sizes = _grow_many(
+        members, sizes, costs = _grow_many(
             instance.types, instance.distance, duals, seeds, instance.smallest, reach, threshold, diversify
         )
-        found += [np.sort(row[:size]) for row, size in zip(members, sizes, strict=True) if size]
-    return found
+        found += [(costs[i], np.sort(members[i, : sizes[i]])) for i in np.flatnonzero(sizes)]
+    found.sort(key=lambda pair: pair[0])
+    return [grown for _, grown in found[:most]]
 
 
 @njit(cache=True, nogil=True)
@@ -33,12 +35,13 @@ def _grow_many(
     reach: int,
     threshold: float,
     diversify: bool,
-) -> tuple[Ints, Ints]:
+) -> tuple[Ints, Ints, Floats]:
     members = np.zeros((len(seeds), reach), np.int64)
     sizes = np.zeros(len(seeds), np.int64)
+    costs = np.zeros(len(seeds))
     for i in range(len(seeds)):
-        sizes[i] = _grow(types, distance, duals, seeds[i], smallest, reach, threshold, diversify, members[i])
-    return members, sizes
+        sizes[i], costs[i] = _grow(types, distance, duals, seeds[i], smallest, reach, threshold, diversify, members[i])
+    return members, sizes, costs
 
 
 @njit(cache=True)
@@ -52,7 +55,7 @@ def _grow(
     threshold: float,
     diversify: bool,
     members: Ints,
-) -> int:
+) -> tuple[int, float]:
     n = len(types.copies)
     left = types.copies.copy()
     joined = np.zeros(n)
@@ -97,7 +100,7 @@ def _grow(
                     record, least = t, value
         if record < 0:
             break
-    return best_size
+    return best_size, best
 
 
 @njit(cache=True)

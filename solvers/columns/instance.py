@@ -65,6 +65,7 @@ class Instance:
     unit: float
     squared: Floats  # numeric part of the pairwise bound, before its constant
     disagreeing: Floats | None  # weighted categorical disagreements, before their constant
+    distance: Floats  # both together: what guides heuristics, and bounds of any size
 
     @property
     def n(self) -> int:
@@ -82,9 +83,13 @@ class Instance:
         return self.n_classes if self.n_classes is not None else self.n // self.smallest
 
     @property
-    def distance(self) -> Floats:
-        """Distances between types before the constants of the pairwise bound: what guides heuristics."""
-        return self.squared if self.disagreeing is None else self.squared + self.disagreeing
+    def star_factor(self) -> float:
+        """price(C) >= star_factor * (distances from the medoid of C to its other members), whatever the size.
+
+        The pairs of C are half the members' sums of distances, each at least the medoid's: the constant of the
+        pairwise bound times m/2, which is at least 1/2 for a spread and 2 for an extent.
+        """
+        return 0.5 if self.types.kind == SPREAD else 2.0
 
     def pair_bound(self, size: int) -> PairBound:
         """The pairwise bound for classes of one size."""
@@ -156,6 +161,8 @@ def make_instance(
         price.kind == SPREAD and codes.shape[1] == 0,
         test.only_size,
     )
+    squared = _numeric_distances(price.kind, numeric)
+    disagreeing = _disagreements(codes, weights) if codes.shape[1] else None
     return Instance(
         types=types,
         type_of=type_of,
@@ -163,8 +170,9 @@ def make_instance(
         largest=most,
         n_classes=n_classes,
         unit=unit,
-        squared=_numeric_distances(price.kind, numeric),
-        disagreeing=_disagreements(codes, weights) if codes.shape[1] else None,
+        squared=squared,
+        disagreeing=disagreeing,
+        distance=squared if disagreeing is None else squared + disagreeing,
     )
 
 

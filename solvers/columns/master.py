@@ -84,6 +84,7 @@ class Master:
         self.instance = instance
         self.classes: list[Ints] = []
         self.prices: list[float] = []
+        self._big = big
         self.cuts = CutSet(instance.types.copies)
         self._known: set[bytes] = set()
         self._lp = highspy.Highs()
@@ -112,6 +113,26 @@ class Master:
             np.asarray(rows, np.int32),
             np.asarray(values, np.float64),
         )
+
+    def steer(self, centre: Floats, width: Floats, amount: float) -> None:
+        """Pull the records' duals into `centre` +- `width`: leaving it costs up to `amount` of each record.
+
+        With amount 0 the master is the plain one.
+        """
+        n = 2 * len(centre)
+        places = np.arange(n, dtype=np.int32)
+        self._lp.changeColsCost(n, places, np.column_stack([centre + width, width - centre]).ravel())
+        self._lp.changeColsBounds(n, places, np.zeros(n), np.full(n, amount))
+
+    def release(self) -> None:
+        """Let the records' duals go wherever they like: what is not covered costs the big price."""
+        n = self.instance.n_types
+        self.steer(np.zeros(n), np.full(n, self._big), highspy.kHighsInf)
+
+    def bound_below(self, place: int, times: int) -> None:
+        """Take a class at least so many times."""
+        self._lp.changeColBounds(self._n_artificial + place, float(times), highspy.kHighsInf)
+        self._lp.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
 
     def add(self, classes: Iterable[Ints]) -> int:
         """Add the classes that are not there yet; how many those were."""
@@ -189,6 +210,14 @@ class Master:
             duals=self.cuts.duals(dual[:n_types].copy(), count, penalties),
             missing=float(weights[: self._n_artificial].sum()),
         )
+
+    def row_bounds(self) -> tuple[Floats, Floats]:
+        """Lower and upper ends of all rows, cuts included."""
+        sides = self.instance.types.copies.astype(np.float64)
+        if self.instance.n_classes is not None:
+            sides = np.append(sides, float(self.instance.n_classes))
+        right = np.array([self.cuts.right_side(number) for number in range(len(self.cuts))])
+        return np.append(sides, np.full(len(right), -np.inf)), np.append(sides, right)
 
     def dual_value(self, duals: Duals) -> float:
         """The duals times the right-hand sides: the Lagrangian bound before reduced costs are counted."""

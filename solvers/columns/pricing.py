@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solvers.columns.instance import Floats, Instance, Ints, PairBound
-from solvers.columns.search import Duals, search_many
+from solvers.columns.search import Duals, collect, search_many, star_bounds
 
 _THREADS = 2
-_CHUNK = 24
-_NODES = 100_000  # per seed and size in one go: well under a second
+_CHUNK = 16
+# What a search that was cut short is tried again with: ever less of the gap between the crude bound and zero.
+_SHARES = (0.5, 0.75, 0.875)
+
+Expired = Callable[[], bool]
 
 
 @dataclass(eq=False)
@@ -21,9 +25,8 @@ class Priced:
     """What exact pricing found: the best class of each seed and size, and the least reduced cost of each seed."""
 
     classes: list[Ints] = field(default_factory=list)
-    costs: list[float] = field(default_factory=list)
-    floors: Floats = field(default_factory=lambda: np.zeros(0))  # at most 0
-    finished: bool = True
+    floors: Floats = field(default_factory=lambda: np.zeros(0))  # of each seed's classes, at most 0
+    complete: bool = True  # no search was cut short, so the floors are exact
     nodes: int = 0
 
     def slack(self, instance: Instance) -> float:
@@ -32,9 +35,8 @@ class Priced:
         A type is the medoid of at most as many classes as it has copies, and there are at most
         `most_classes` classes.
         """
-        order = np.argsort(self.floors, kind="stable")
         total, left = 0.0, instance.most_classes
-        for t in order:
+        for t in np.argsort(self.floors, kind="stable"):
             if left == 0 or self.floors[t] >= 0:
                 break
             times = min(left, int(instance.types.copies[t]))
@@ -44,10 +46,15 @@ class Priced:
 
 
 class Pricer:
-    """Exact pricing by depth-first search from every type as a medoid, for every size."""
+    """Exact pricing by depth-first search from every type as a medoid, for every size.
 
-    def __init__(self, instance: Instance) -> None:
+    A search is cut short after `node_limit` nodes; its seed's floor is then the best ceiling below which a
+    search could be completed.
+    """
+
+    def __init__(self, instance: Instance, node_limit: int) -> None:
         self.instance = instance
+        self.node_limit = node_limit
         self._bounds: dict[int, PairBound] = {}
 
     def pair_bound(self, size: int) -> PairBound:
@@ -56,38 +63,112 @@ class Pricer:
             self._bounds[size] = self.instance.pair_bound(size)
         return self._bounds[size]
 
-    def price(self, duals: Duals, tolerance: float, expired: Callable[[], bool]) -> Priced:
-        """The best class of each seed and size below -tolerance, with the least reduced cost of each seed."""
-        n = self.instance.n_types
-        result = Priced(floors=np.zeros(n))
-        ceilings = np.full(n, -tolerance)
-        for size in range(self.instance.smallest, self.instance.largest + 1):
-            bound = self.pair_bound(size)
-            for seeds, (found, costs, completed, nodes) in _spread(self.instance, bound, duals, ceilings):
-                result.nodes += int(nodes.sum())
-                result.finished = result.finished and bool(completed.all())
-                for i, seed in enumerate(seeds):
-                    if np.isfinite(costs[i]):
-                        result.classes.append(np.sort(found[i]))
-                        result.costs.append(float(costs[i]))
-                        result.floors[seed] = min(result.floors[seed], costs[i])
-                if expired():
-                    result.finished = False
-                    return result
-        np.minimum(result.floors, -tolerance, out=result.floors)
+    def price(self, duals: Duals, tolerance: float, expired: Expired) -> Priced | None:
+        """The best class of each seed and size below -tolerance; None if the time ran out."""
+        instance = self.instance
+        result = Priced(floors=np.full(instance.n_types, -tolerance))
+        crude = star_bounds(
+            instance.types.copies,
+            instance.distance,
+            instance.star_factor,
+            duals,
+            np.arange(instance.n_types),
+            instance.smallest,
+            instance.largest,
+        )
+        for size in range(instance.smallest, instance.largest + 1):
+            seeds = np.flatnonzero(crude[:, size] < -tolerance)
+            if len(seeds) == 0:
+                break
+            short = self._price_size(size, seeds, np.full(len(seeds), -tolerance), duals, result, expired)
+            if short is None:
+                return None
+            if len(short) and not self._floors_of_short(size, short, crude[:, size], duals, result, expired):
+                return None
         return result
 
+    def _price_size(
+        self, size: int, seeds: Ints, ceilings: Floats, duals: Duals, result: Priced, expired: Expired
+    ) -> Ints | None:
+        """Search these seeds and note what is found; the seeds whose search was cut short, None if out of time."""
+        cut_short: list[NDArray[np.int64]] = []
+        bound = self.pair_bound(size)
+        chunks = np.array_split(np.arange(len(seeds)), max(1, len(seeds) // _CHUNK))
+        with ThreadPoolExecutor(_THREADS) as pool:
+            jobs = [
+                pool.submit(
+                    search_many, self.instance.types, bound, duals, seeds[c], ceilings[c], self.node_limit
+                )
+                for c in chunks
+            ]
+            for chunk, job in _finished(chunks, jobs):
+                found, costs, completed, nodes = job
+                result.nodes += int(nodes.sum())
+                for i in np.flatnonzero(np.isfinite(costs)):
+                    result.classes.append(np.sort(found[i]))
+                    seed = seeds[chunk[i]]
+                    result.floors[seed] = min(result.floors[seed], costs[i])
+                cut_short.append(seeds[chunk[~completed]])
+                if expired():
+                    return None
+        return np.concatenate(cut_short)
 
-def _spread(
-    instance: Instance, bound: PairBound, duals: Duals, ceilings: Floats
-) -> Iterator[tuple[Ints, tuple[Ints, Floats, Ints, Ints]]]:
-    """Search all seeds in chunks on the machine's cores; the kernels release the interpreter."""
-    chunks = np.array_split(np.arange(instance.n_types), max(1, instance.n_types // _CHUNK))
-    with ThreadPoolExecutor(_THREADS) as pool:
-        jobs = [pool.submit(search_many, instance.types, bound, duals, chunk, ceilings[chunk], _NODES) for chunk in chunks]
-        try:
-            for chunk, job in zip(chunks, jobs, strict=True):
-                yield chunk, job.result()
-        finally:
-            for job in jobs:
-                job.cancel()
+    def _floors_of_short(
+        self, size: int, short: Ints, crude: Floats, duals: Duals, result: Priced, expired: Expired
+    ) -> bool:
+        """Lower the floors of searches that were cut short to what can be proven; False if out of time."""
+        result.complete = False
+        floors = crude[short].copy()
+        open_places = np.arange(len(short))
+        for share in _SHARES[::-1]:
+            ceilings = share * crude[short[open_places]]
+            still = self._price_size(size, short[open_places], ceilings, duals, result, expired)
+            if still is None:
+                return False
+            done = ~np.isin(short[open_places], still)
+            floors[open_places[done]] = np.maximum(floors[open_places[done]], ceilings[done])
+            open_places = open_places[done]
+            if len(open_places) == 0:
+                break
+        np.minimum.at(result.floors, short, floors)
+        return True
+
+    def below(self, duals: Duals, ceiling: float, room: int, expired: Expired) -> list[Ints] | None:
+        """All classes with a reduced cost below the ceiling, or None if they are more than `room` or time is out."""
+        instance = self.instance
+        crude = star_bounds(
+            instance.types.copies,
+            instance.distance,
+            instance.star_factor,
+            duals,
+            np.arange(instance.n_types),
+            instance.smallest,
+            instance.largest,
+        )
+        classes: list[Ints] = []
+        for size in range(instance.smallest, instance.largest + 1):
+            seeds = np.flatnonzero(crude[:, size] < ceiling)
+            if len(seeds) == 0:
+                break
+            bound = self.pair_bound(size)
+            chunks = np.array_split(seeds, max(1, len(seeds) // _CHUNK))
+            with ThreadPoolExecutor(_THREADS) as pool:
+                jobs = [
+                    pool.submit(collect, instance.types, bound, duals, chunk, ceiling, self.node_limit, room)
+                    for chunk in chunks
+                ]
+                for _, (found, _costs, complete) in _finished(chunks, jobs):
+                    if not complete or len(classes) + len(found) > room or expired():
+                        return None
+                    classes += [np.sort(members) for members in found]
+        return classes
+
+
+def _finished(chunks: list[Ints], jobs: list[Future[tuple]]) -> Iterator[tuple[Ints, tuple]]:  # type: ignore[type-arg]
+    """The chunks with their results; the rest is cancelled when the caller stops listening."""
+    try:
+        for chunk, job in zip(chunks, jobs, strict=True):
+            yield chunk, job.result()
+    finally:
+        for job in jobs:
+            job.cancel()

@@ -168,6 +168,36 @@ def _screen(
 
 
 @njit(cache=True)
+def _candidates(types: Types, pairs: PairBound, duals: Duals, seed: int, ceiling: float) -> Ints:
+    """Who can be in a class with this medoid below the ceiling by the `star` marginals alone, copies repeated."""
+    n, r = len(types.copies), pairs.size - 1
+    row = pairs.distance[seed]
+    half = 0.5 * pairs.size
+    least = np.full(r, np.inf)
+    for t in range(n):
+        value = half * row[t] - duals.rows[t]
+        if value < least[r - 1]:
+            for _ in range(min(types.copies[t] - (t == seed), r)):
+                _insert(least, value)
+    rest = least[: r - 1].sum() - duals.rows[seed] - duals.count
+    if rest + least[r - 1] >= ceiling:
+        return np.empty(0, np.int64)
+    limit = ceiling - rest
+    room = 0
+    for t in range(n):
+        if half * row[t] - duals.rows[t] < limit:
+            room += min(types.copies[t] - (t == seed), r)
+    entries = np.empty(room, np.int64)
+    count = 0
+    for t in range(n):
+        if half * row[t] - duals.rows[t] < limit:
+            for _ in range(min(types.copies[t] - (t == seed), r)):
+                entries[count] = t
+                count += 1
+    return entries
+
+
+@njit(cache=True)
 def search(
     types: Types,
     pairs: PairBound,
@@ -185,41 +215,36 @@ def search(
     classes were found, whether the search was completed, and the number of nodes.
     """
     size = pairs.size
-    n = len(types.copies)
-    order = np.argsort(pairs.distance[seed] * (0.5 * size) - duals.rows, kind="mergesort")
-    room = 0
-    for t in range(n):
-        room += min(types.copies[t] - (t == seed), size - 1)
-    entries = np.empty((1, room), np.int64)
-    marginal = np.empty((1, room))
-    joined = np.empty((1, room))
-    key = np.empty((1, room))
     odd = np.zeros(len(duals.penalties), np.bool_)
-    extra = np.zeros(n)
+    extra = np.zeros(len(types.copies))
     _join(duals, seed, odd, extra)
-    count = 0
-    for t in order:
-        for _ in range(min(types.copies[t] - (t == seed), size - 1)):
-            entries[0, count] = t
-            joined[0, count] = pairs.distance[seed, t]
-            marginal[0, count] = joined[0, count] - duals.rows[t] + extra[t]
-            count += 1
+    first_entries = _candidates(types, pairs, duals, seed, ceiling)
+    count = len(first_entries)
+    first_joined = np.empty(count)
+    first_marginal = np.empty(count)
+    first_key = np.empty(count)
+    for a in range(count):
+        t = first_entries[a]
+        first_joined[a] = pairs.distance[seed, t]
+        first_marginal[a] = first_joined[a] - duals.rows[t] + extra[t]
     _forget(duals, seed, extra)
     value = -duals.rows[seed] - duals.count
     chosen = np.empty(size, np.int64)
     chosen[0] = seed
-    kept = _screen(pairs, seed, size - 1, value, 0.0, ceiling, entries[0], marginal[0], joined[0], key[0], count)
+    kept = _screen(
+        pairs, seed, size - 1, value, 0.0, ceiling, first_entries, first_marginal, first_joined, first_key, count
+    )
     if kept == 0:
         return 0, True, 1
     if size == 2:
-        return _complete_pairs(types, duals, chosen, value, entries[0], marginal[0], kept, ceiling, keep_best, found, costs)
+        return _complete_pairs(types, duals, chosen, first_entries, kept, ceiling, keep_best, found, costs)
 
     depths = size - 2  # lists for 1 .. size-2 chosen records; the last two are taken together
     e = np.empty((depths, kept), np.int64)
     w = np.empty((depths, kept))
     g = np.empty((depths, kept))
     y = np.empty((depths, kept))
-    e[0], w[0], g[0], y[0] = entries[0, :kept], marginal[0, :kept], joined[0, :kept], key[0, :kept]
+    e[0], w[0], g[0], y[0] = first_entries[:kept], first_marginal[:kept], first_joined[:kept], first_key[:kept]
     counts = np.zeros(depths, np.int64)
     counts[0] = kept
     position = np.zeros(depths, np.int64)
@@ -370,9 +395,7 @@ def _complete_pairs(
     types: Types,
     duals: Duals,
     chosen: Ints,
-    value: float,
     entries: Ints,
-    marginal: Floats,
     count: int,
     ceiling: float,
     keep_best: bool,
@@ -414,3 +437,49 @@ def search_many(
         completed[i] = complete
         nodes[i] = visited
     return found[:, 0], costs[:, 0], completed, nodes
+
+
+@njit(cache=True, nogil=True)
+def star_bounds(
+    copies: Ints, distance: Floats, factor: float, duals: Duals, seeds: Ints, smallest: int, largest: int
+) -> Floats:
+    """For each seed and size, a bound on the reduced costs of the classes of this size or larger with this medoid.
+
+    factor * (distance to the medoid) - dual is what a member costs at least, whatever the size.
+    """
+    bounds = np.full((len(seeds), largest + 2), np.inf)
+    least = np.empty(largest - 1)
+    for i in range(len(seeds)):
+        seed = seeds[i]
+        keys = factor * distance[seed] - duals.rows
+        count = 0
+        for t in np.argsort(keys):
+            for _ in range(copies[t] - (t == seed)):
+                if count < largest - 1:
+                    least[count] = keys[t]
+                    count += 1
+        value = -duals.rows[seed] - duals.count
+        for q in range(count):
+            value += least[q]
+            bounds[i, q + 2] = value
+        for size in range(largest, smallest - 1, -1):
+            bounds[i, size] = min(bounds[i, size], bounds[i, size + 1])
+    return bounds
+
+
+@njit(cache=True, nogil=True)
+def collect(
+    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, node_limit: int, room: int
+) -> tuple[Ints, Floats, bool]:
+    """All classes below the ceiling with these medoids; False if `room` or the node limit did not suffice."""
+    found = np.empty((room, pairs.size), np.int64)
+    costs = np.empty(room)
+    count = 0
+    for i in range(len(seeds)):
+        more, complete, _ = search(
+            types, pairs, duals, seeds[i], ceiling, node_limit, False, found[count:], costs[count:]
+        )
+        count += more
+        if not complete:
+            return found[:count].copy(), costs[:count].copy(), False
+    return found[:count].copy(), costs[:count].copy(), True

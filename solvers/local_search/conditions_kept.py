@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from optmodels.conditions import meets
+from solvers.local_search.state import NEXT
 
 
 @njit(cache=True, nogil=True)
@@ -16,59 +17,59 @@ def counts_of(state, slot):  # type: ignore[no-untyped-def]
     counts = np.zeros(state.held.shape[1], np.int32)
     i = state.first[slot]
     while i >= 0:
-        for j in range(state.test.codes.shape[1]):
-            counts[state.test.codes[i, j]] += 1
-        i = state.following[i]
+        for j in range(state.sensitive.shape[1]):
+            counts[state.sensitive[i, j]] += 1
+        i = state.chain[i, NEXT]
     return counts
 
 
 @njit(cache=True, nogil=True)
-def class_meets(state, slot):  # type: ignore[no-untyped-def]
+def class_meets(state, test, slot):  # type: ignore[no-untyped-def]
     """Whether the class meets the conditions as it is."""
-    if state.sizes[slot] < state.test.k:
+    if state.sizes[slot] < state.k:
         return False
-    return state.only_size or meets(state.test, counts_of(state, slot), state.sizes[slot])
+    return state.only_size or meets(test, counts_of(state, slot), state.sizes[slot])
 
 
 @njit(cache=True, nogil=True)
-def may_join(state, i, slot):  # type: ignore[no-untyped-def]
+def may_join(state, test, i, slot):  # type: ignore[no-untyped-def]
     """Whether the class would meet the conditions with record i."""
-    if state.only_size or state.sizes[slot] + 1 < state.test.k:
-        return state.sizes[slot] + 1 >= state.test.k
+    if state.only_size or state.sizes[slot] + 1 < state.k:
+        return state.sizes[slot] + 1 >= state.k
     counts = counts_of(state, slot)
     _add(state, counts, i, 1)
-    held = meets(state.test, counts, state.sizes[slot] + 1)
+    held = meets(test, counts, state.sizes[slot] + 1)
     _add(state, counts, i, -1)
     return held
 
 
 @njit(cache=True, nogil=True)
-def may_leave(state, i, slot):  # type: ignore[no-untyped-def]
+def may_leave(state, test, i, slot):  # type: ignore[no-untyped-def]
     """Whether the class would meet the conditions without its record i."""
-    if state.only_size or state.sizes[slot] - 1 < state.test.k:
-        return state.sizes[slot] - 1 >= state.test.k
+    if state.only_size or state.sizes[slot] - 1 < state.k:
+        return state.sizes[slot] - 1 >= state.k
     counts = counts_of(state, slot)
     _add(state, counts, i, -1)
-    held = meets(state.test, counts, state.sizes[slot] - 1)
+    held = meets(test, counts, state.sizes[slot] - 1)
     _add(state, counts, i, 1)
     return held
 
 
 @njit(cache=True, nogil=True)
-def may_trade(state, i, r):  # type: ignore[no-untyped-def]
+def may_trade(state, test, i, r):  # type: ignore[no-untyped-def]
     """Whether the classes of i and r would both meet the conditions if the two records changed places."""
     if state.only_size or _same_sensitive(state, i, r):
         return True
-    return _may_replace(state, i, r) and _may_replace(state, r, i)
+    return _may_replace(state, test, i, r) and _may_replace(state, test, r, i)
 
 
 @njit(cache=True, nogil=True)
-def _may_replace(state, leaver, joiner):  # type: ignore[no-untyped-def]
+def _may_replace(state, test, leaver, joiner):  # type: ignore[no-untyped-def]
     slot = state.labels[leaver]
     counts = counts_of(state, slot)
     _add(state, counts, leaver, -1)
     _add(state, counts, joiner, 1)
-    held = meets(state.test, counts, state.sizes[slot])
+    held = meets(test, counts, state.sizes[slot])
     _add(state, counts, joiner, -1)
     _add(state, counts, leaver, 1)
     return held
@@ -76,13 +77,13 @@ def _may_replace(state, leaver, joiner):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _add(state, counts, i, amount):  # type: ignore[no-untyped-def]
-    for j in range(state.test.codes.shape[1]):
-        counts[state.test.codes[i, j]] += amount
+    for j in range(state.sensitive.shape[1]):
+        counts[state.sensitive[i, j]] += amount
 
 
 @njit(cache=True, nogil=True)
 def _same_sensitive(state, i, r):  # type: ignore[no-untyped-def]
-    for j in range(state.test.codes.shape[1]):
-        if state.test.codes[i, j] != state.test.codes[r, j]:
+    for j in range(state.sensitive.shape[1]):
+        if state.sensitive[i, j] != state.sensitive[r, j]:
             return False
     return True

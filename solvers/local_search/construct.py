@@ -141,11 +141,13 @@ def _cut_part(places, strata, n_strata, test, only_size, part, share):  # type: 
     if only_size:
         _select(places[:, longest], part, share)
         return share
-    for j in np.argsort(-sides):
+    for _ in range(d):
+        j = np.argmax(sides)
+        sides[j] = -1.0
         _select(places[:, j], part, share)
         if _both_meet(test, part, share):
             return share
-    part[:] = part[np.argsort(places[:, longest][part])]
+    _select(places[:, longest], part, share)
     return _cut_by_strata(strata, n_strata, test, part, share)
 
 
@@ -172,7 +174,8 @@ def _cut_by_strata(strata, n_strata, test, part, share):  # type: ignore[no-unty
         else:
             halves[second] = i
             second += 1
-    part[:] = halves
+    for place in range(part.size):
+        part[place] = halves[place]
     return given if _both_meet(test, part, given) else 0
 
 
@@ -184,7 +187,8 @@ def _both_meet(test, part, middle):  # type: ignore[no-untyped-def]
             counts[test.codes[part[place], j]] += 1
     if not meets(test, counts, middle):
         return False
-    counts[:] = 0
+    for value in range(counts.size):
+        counts[value] = 0
     for place in range(middle, part.size):
         for j in range(test.codes.shape[1]):
             counts[test.codes[part[place], j]] += 1

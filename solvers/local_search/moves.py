@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from solvers.local_search.conditions_kept import may_join, may_leave, may_trade
-from solvers.local_search.state import attach, detach, join_change, leave_change, trade_change
+from solvers.local_search.state import NEXT, attach, detach, exchange_change, join_change, leave_change
 
 # Exchanges are tried with at most so many records of a class: all of them unless classes are large.
 MOST_EXCHANGES = 24
@@ -29,8 +29,8 @@ def exchange(state, i, r):  # type: ignore[no-untyped-def]
     attach(state, r, a)
 
 
-@njit(cache=True, nogil=True)
-def best_move(state, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, forceinline=True)
+def best_move(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
     """The most profitable allowed move of record i into one of some classes.
 
     Returns the change of price, the class to join, and the record that comes back in exchange (-1: none);
@@ -38,7 +38,7 @@ def best_move(state, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-d
     """
     a = state.labels[i]
     best, best_slot, best_back = -tolerance, -1, -1
-    free = may_leave(state, i, a)
+    free = may_leave(state, test, i, a)
     leaving = leave_change(state, i, a) if free else 0.0
     for s in range(n_slots):
         b = slots[s]
@@ -46,23 +46,23 @@ def best_move(state, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-d
             continue
         if free:
             change = leaving + join_change(state, i, b)
-            if change < best and may_join(state, i, b):
+            if change < best and may_join(state, test, i, b):
                 best, best_slot, best_back = change, b, -1
         tried = 0
         r = state.first[b]
         while r >= 0 and tried < MOST_EXCHANGES:
-            change = trade_change(state, a, i, r) + trade_change(state, b, r, i)
-            if change < best and may_trade(state, i, r):
+            change = exchange_change(state, i, r)
+            if change < best and may_trade(state, test, i, r):
                 best, best_slot, best_back = change, b, r
             tried += 1
-            r = state.following[r]
+            r = state.chain[r, NEXT]
     return best, best_slot, best_back
 
 
 @njit(cache=True, nogil=True)
-def improve_record(state, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
+def improve_record(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
     """Make the best move of record i, if any saves more than the tolerance; the saving."""
-    change, slot, back = best_move(state, i, slots, n_slots, tolerance)
+    change, slot, back = best_move(state, test, i, slots, n_slots, tolerance)
     if slot < 0:
         return 0.0
     if back < 0:
@@ -73,11 +73,11 @@ def improve_record(state, i, slots, n_slots, tolerance):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def descend(state, rows, n_rows, slots, n_slots, tolerance, passes):  # type: ignore[no-untyped-def]
+def descend(state, test, rows, n_rows, slots, n_slots, tolerance, passes):  # type: ignore[no-untyped-def]
     """Improve some records within some classes until a whole pass finds nothing."""
     quiet = 0
     for step in range(passes * n_rows):
-        if improve_record(state, rows[step % n_rows], slots, n_slots, tolerance) > 0.0:
+        if improve_record(state, test, rows[step % n_rows], slots, n_slots, tolerance) > 0.0:
             quiet = 0
         else:
             quiet += 1
@@ -112,7 +112,7 @@ def near_slots(state, near, owner, me, i, slots, most):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def sweep(state, near, owner, me, order, low, high, tolerance):  # type: ignore[no-untyped-def]
+def sweep(state, test, near, owner, me, order, low, high, tolerance):  # type: ignore[no-untyped-def]
     """Improve the records order[low:high] once each, looking at the classes of near records; the saving."""
     most = near.lists.shape[1] + 1
     slots = np.empty(max(most, state.sizes.size if state.sizes.size <= most else 0), np.int64)
@@ -129,5 +129,5 @@ def sweep(state, near, owner, me, order, low, high, tolerance):  # type: ignore[
                     found += 1
         else:
             found = near_slots(state, near, owner, me, i, slots, most)
-        saved += improve_record(state, i, slots, found, tolerance)
+        saved += improve_record(state, test, i, slots, found, tolerance)
     return saved

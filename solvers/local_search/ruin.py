@@ -7,13 +7,13 @@ from numba import njit
 
 from solvers.local_search.conditions_kept import class_meets, may_join
 from solvers.local_search.moves import descend, relocate
-from solvers.local_search.state import attach, clear, join_change, squared_distance
+from solvers.local_search.state import NEXT, attach, clear, join_change, squared_distance
 
 PASSES = 12
 
 
 @njit(cache=True, nogil=True)
-def ruin_and_recreate(state, near, owner, me, spare, n_spare, fixed, rounds, seed, temperature, widest, most_rows, tolerance):  # type: ignore[no-untyped-def]
+def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, rounds, seed, temperature, widest, most_rows, tolerance):  # type: ignore[no-untyped-def]
     """So many rounds among the classes of worker `me`; the spare slots left in the stack `spare`.
 
     `fixed` keeps the number of classes; `widest` is the largest number of classes taken apart at once.
@@ -33,7 +33,7 @@ def ruin_and_recreate(state, near, owner, me, spare, n_spare, fixed, rounds, see
         if fixed or wanted == 1:
             wanted = max(wanted, 2)
         n_slots, n_rows = _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows)
-        if n_rows == 0 or (n_slots == 1 and (fixed or n_rows < 2 * state.test.k)):
+        if n_rows == 0 or (n_slots == 1 and (fixed or n_rows < 2 * state.k)):
             continue
         before = 0.0
         for s in range(n_slots):
@@ -45,15 +45,15 @@ def ruin_and_recreate(state, near, owner, me, spare, n_spare, fixed, rounds, see
         target = n_slots
         if not fixed:
             target = n_slots - 1 + np.random.randint(3)
-        target = max(1, min(target, n_rows // state.test.k, n_slots + n_spare))
+        target = max(1, min(target, n_rows // state.k, n_slots + n_spare))
         for s in range(n_slots, target):
             n_spare -= 1
             slots[s] = spare[n_spare]
             owner[slots[s]] = me
         held = max(target, n_slots)
-        built = _rebuild(state, rows, n_rows, slots, target, pool)
-        _join_broken(state, slots, built, rows, n_rows)
-        descend(state, rows, n_rows, slots, built, tolerance, PASSES)
+        built = _rebuild(state, test, rows, n_rows, slots, target, pool)
+        _join_broken(state, test, slots, built, rows, n_rows)
+        descend(state, test, rows, n_rows, slots, built, tolerance, PASSES)
         after = 0.0
         n_built = 0
         for s in range(built):
@@ -92,7 +92,7 @@ def _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows):  
             while r >= 0:
                 rows[n_rows] = r
                 n_rows += 1
-                r = state.following[r]
+                r = state.chain[r, NEXT]
             if n_slots == wanted:
                 break
         if n_rows == 0:
@@ -105,14 +105,14 @@ def _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows):  
 
 
 @njit(cache=True, nogil=True)
-def _rebuild(state, rows, n_rows, slots, target, pool):  # type: ignore[no-untyped-def]
+def _rebuild(state, test, rows, n_rows, slots, target, pool):  # type: ignore[no-untyped-def]
     """Grow classes one after the other from far-out or random records; the rest join where they cost least."""
     left = n_rows
     for place in range(n_rows):
         pool[place] = rows[place]
     built = 0
     previous = -1
-    while built < target and left >= state.test.k:
+    while built < target and left >= state.k:
         slot = slots[built]
         place = _pick_seed(state, pool, left, previous)
         previous = pool[place]
@@ -120,7 +120,7 @@ def _rebuild(state, rows, n_rows, slots, target, pool):  # type: ignore[no-untyp
             attach(state, pool[place], slot)
             left -= 1
             pool[place] = pool[left]
-            if left == 0 or class_meets(state, slot):
+            if left == 0 or class_meets(state, test, slot):
                 break
             place = 0
             least = np.inf
@@ -139,7 +139,7 @@ def _rebuild(state, rows, n_rows, slots, target, pool):  # type: ignore[no-untyp
         least = np.inf
         for s in range(built):
             change = join_change(state, i, slots[s])
-            if change < least and (state.only_size or may_join(state, i, slots[s])):
+            if change < least and (state.only_size or may_join(state, test, i, slots[s])):
                 least = change
                 best = slots[s]
         attach(state, i, best)
@@ -164,7 +164,7 @@ def _pick_seed(state, pool, left, previous):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _join_broken(state, slots, built, rows, n_rows):  # type: ignore[no-untyped-def]
+def _join_broken(state, test, slots, built, rows, n_rows):  # type: ignore[no-untyped-def]
     """Merge every class that breaks a condition with the class where its records cost least.
 
     A union of classes that meet the conditions meets them, so this ends, at worst with one class.
@@ -172,22 +172,21 @@ def _join_broken(state, slots, built, rows, n_rows):  # type: ignore[no-untyped-
     if state.only_size:
         return
     for _ in range(built):
-        broken = -1
-        for s in range(built):
-            if state.sizes[slots[s]] > 0 and not class_meets(state, slots[s]):
-                broken = slots[s]
-        if broken < 0:
+        broken = 0
+        while broken < built and (state.sizes[slots[broken]] == 0 or class_meets(state, test, slots[broken])):
+            broken += 1
+        if broken == built:
             return
-        best = -1
+        best = broken
         least = np.inf
         for s in range(built):
-            if slots[s] != broken and state.sizes[slots[s]] > 0:
-                change = join_change(state, state.first[broken], slots[s])
+            if s != broken and state.sizes[slots[s]] > 0:
+                change = join_change(state, state.first[slots[broken]], slots[s])
                 if change < least:
                     least = change
-                    best = slots[s]
-        if best < 0:
+                    best = s
+        if best == broken:
             return
         for place in range(n_rows):
-            if state.labels[rows[place]] == broken:
-                relocate(state, rows[place], best)
+            if state.labels[rows[place]] == slots[broken]:
+                relocate(state, rows[place], slots[best])

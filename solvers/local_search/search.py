@@ -14,7 +14,7 @@ from optmodels.price import SPREAD, Price
 from solvers.local_search.moves import sweep
 from solvers.local_search.near import neighbourhoods
 from solvers.local_search.ruin import ruin_and_recreate
-from solvers.local_search.state import fill, new_state
+from solvers.local_search.state import LOW, MEAN, fill, new_state
 
 NEIGHBOURS = 12
 SWEEP_ROWS = 50_000
@@ -32,6 +32,7 @@ class Descent:
         classes = int(labels.max()) + 1
         capacity = classes if fixed else max(classes, price.n // test.k)
         self.price = price
+        self.test = test
         self.fixed = fixed
         self.workers = workers
         self.generator = np.random.default_rng(seed)
@@ -73,7 +74,7 @@ class Descent:
         self.owner[:] = 0
         for low in range(0, len(order), SWEEP_ROWS):
             high = min(low + SWEEP_ROWS, len(order))
-            yield sweep(self.state, self.near, self.owner, 0, order, low, high, self.tolerance)
+            yield sweep(self.state, self.test, self.near, self.owner, 0, order, low, high, self.tolerance)
 
     def anneal(self, rounds: int, temperature: float, widest: int) -> None:
         """So many rounds of ruin and recreate at one temperature, shared among the workers."""
@@ -88,7 +89,7 @@ class Descent:
                 seed = int(self.generator.integers(1 << 31))
                 tasks.append(
                     pool.submit(
-                        ruin_and_recreate, self.state, self.near, self.owner, me, spare, len(mine), self.fixed,
+                        ruin_and_recreate, self.state, self.test, self.near, self.owner, me, spare, len(mine), self.fixed,
                         rounds, seed, temperature, widest, MOST_ROWS, self.tolerance,
                     )
                 )
@@ -101,7 +102,7 @@ class Descent:
             self.owner[:] = 0
             return
         state = self.state
-        middle = state.centres if state.kind == SPREAD else np.where(state.sizes[:, None] > 0, state.low + state.high, 0.0)
+        middle = np.where(state.sizes[:, None] > 0, state.measures[:, MEAN if state.kind == SPREAD else LOW], 0.0)
         along = middle @ self.generator.normal(size=middle.shape[1]) + 1e-9 * self.generator.random(len(middle))
         used = state.sizes > 0
         edges = np.quantile(along[used], np.linspace(0, 1, self.workers + 1)[1:-1])

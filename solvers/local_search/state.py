@@ -24,31 +24,38 @@ Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
 
+# Columns of State.chain
+NEXT, BEFORE = 0, 1
+# Planes of State.measures: the mean of a spread; the two least and the two largest values of an extent, so that
+# leaving a class needs no walk through it
+MEAN = 0
+LOW, NEXT_LOW, HIGH, NEXT_HIGH = 0, 1, 2, 3
+# Columns of State.marks: how often the commonest value occurs, how many values occur that often, how many occur
+MODE, TIES, DISTINCT = 0, 1, 2
+
+
 class State(NamedTuple):
-    """Records, conditions and the statistics of every class slot."""
+    """Records and the statistics of every class slot.
+
+    Few arrays, because a compiled function takes each of them apart on every call.
+    """
 
     kind: int
+    k: int
     only_size: bool
-    test: ClassTest
     numeric: Floats  # (n, d)
     codes: Counts  # (n, q): place of each record's categorical values in a counts vector
     code_starts: Ints  # (q + 1): the slice of each categorical attribute in a counts vector
     code_weights: Floats
+    sensitive: Counts  # (n, s): as ClassTest.codes; no columns where only the size matters
     labels: Labels  # slot of each record; -1: in no class
-    following: Ints  # (n): next record of the same class; -1: none
-    preceding: Ints
+    chain: Ints  # (n, 2): the next and the preceding record of the same class; -1: none
     first: Ints  # (slots): first record of each class; -1: none
     sizes: Ints
     prices: Floats
-    centres: Floats  # (slots, d) of a spread
-    low: Floats  # (slots, d) of an extent: the two smallest and the two largest values, so that
-    next_low: Floats  # leaving a class needs no walk through it
-    high: Floats
-    next_high: Floats
+    measures: Floats  # (slots, 1 or 4, d)
     counts: Counts  # (slots, values), or no rows where the table would be too large
-    modes: Counts  # (slots, q): how often the commonest value occurs
-    ties: Counts  # (slots, q): how many values occur that often
-    distinct: Counts  # (slots, q): how many values occur
+    marks: Counts  # (slots, q, 3)
     held: Counts  # (slots, sensitive values), or no rows
 
 
@@ -57,40 +64,38 @@ def new_state(price: Price, test: ClassTest, n_slots: int) -> State:
     n, d = price.numeric.shape
     domains = price.codes.max(axis=0, initial=0).astype(np.int64) + 1
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(domains)])
-    spread = price.kind == SPREAD
-    measured = (n_slots, d)
-    box = (0, d) if spread else measured
-    attributes = (n_slots, len(domains))
     values, sensitive = int(starts[-1]), int(test.starts[-1])
-    return State(
+    state = State(
         kind=price.kind,
+        k=test.k,
         only_size=test.only_size,
-        test=test,
         # Means of values far from zero lose digits: the search works around the table's own mean.
         numeric=np.ascontiguousarray(price.numeric - price.numeric.mean(axis=0)),
-        codes=np.ascontiguousarray(price.codes + starts[:-1].astype(np.int32)).astype(np.int32),
+        codes=np.ascontiguousarray(price.codes + starts[:-1], np.int32),
         code_starts=starts,
         code_weights=np.ascontiguousarray(price.code_weights, np.float64),
+        sensitive=np.zeros((n, 0), np.int32) if test.only_size else np.ascontiguousarray(test.codes, np.int32),
         labels=np.full(n, -1, np.int64),
-        following=np.full(n, -1, np.int64),
-        preceding=np.full(n, -1, np.int64),
+        chain=np.full((n, 2), -1, np.int64),
         first=np.full(n_slots, -1, np.int64),
         sizes=np.zeros(n_slots, np.int64),
         prices=np.zeros(n_slots),
-        centres=np.zeros(measured if spread else (0, d)),
-        low=np.full(box, np.inf),
-        next_low=np.full(box, np.inf),
-        high=np.full(box, -np.inf),
-        next_high=np.full(box, -np.inf),
+        measures=np.zeros((n_slots, 1 if price.kind == SPREAD else 4, d)),
         counts=np.zeros((n_slots if n_slots * values <= TABLE_CELLS else 0, values), np.int32),
-        modes=np.zeros(attributes, np.int32),
-        ties=np.zeros(attributes, np.int32),
-        distinct=np.zeros(attributes, np.int32),
-        held=np.zeros((n_slots if n_slots * sensitive <= TABLE_CELLS and not test.only_size else 0, sensitive), np.int32),
+        marks=np.zeros((n_slots, len(domains), 3), np.int32),
+        held=np.zeros((0 if test.only_size or n_slots * sensitive > TABLE_CELLS else n_slots, sensitive), np.int32),
     )
+    if state.kind != SPREAD:
+        state.measures[:, :HIGH] = np.inf
+        state.measures[:, HIGH:] = -np.inf
+    return state
 
 
-@njit(cache=True, nogil=True)
+# Sums over attributes may be taken in any order, several at a time
+REORDER = {"reassoc", "contract", "nsz"}
+
+
+@njit(cache=True, nogil=True, fastmath=REORDER, forceinline=True)
 def squared_distance(a, b):  # type: ignore[no-untyped-def]
     """Squared Euclidean distance of two points."""
     total = 0.0
@@ -100,7 +105,7 @@ def squared_distance(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def count_of(state, slot, j, value):  # type: ignore[no-untyped-def]
     """How many records of the class have this value of categorical attribute j."""
     if state.counts.shape[0]:
@@ -109,40 +114,40 @@ def count_of(state, slot, j, value):  # type: ignore[no-untyped-def]
     i = state.first[slot]
     while i >= 0:
         count += state.codes[i, j] == value
-        i = state.following[i]
+        i = state.chain[i, NEXT]
     return count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def join_change(state, i, slot):  # type: ignore[no-untyped-def]
     """Change of the class's price when record i joins it."""
     size = state.sizes[slot]
     if size == 0:
         return 0.0
     if state.kind == SPREAD:
-        change = squared_distance(state.numeric[i], state.centres[slot]) * size / (size + 1)
+        change = squared_distance(state.numeric[i], state.measures[slot, MEAN]) * size / (size + 1)
         for j in range(state.codes.shape[1]):
-            if count_of(state, slot, j, state.codes[i, j]) < state.modes[slot, j]:
+            if count_of(state, slot, j, state.codes[i, j]) < state.marks[slot, j, MODE]:
                 change += state.code_weights[j]
         return change
     sides = 0.0
     for j in range(state.numeric.shape[1]):
         x = state.numeric[i, j]
-        sides += max(state.high[slot, j], x) - min(state.low[slot, j], x)
+        sides += max(state.measures[slot, HIGH, j], x) - min(state.measures[slot, LOW, j], x)
     for j in range(state.codes.shape[1]):
         new = count_of(state, slot, j, state.codes[i, j]) == 0
-        sides += state.code_weights[j] * (state.distinct[slot, j] - 1 + new)
+        sides += state.code_weights[j] * (state.marks[slot, j, DISTINCT] - 1 + new)
     return sides * (size + 1) - state.prices[slot]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
     """Change of the class's price when its record i leaves."""
     size = state.sizes[slot]
     if size == 1:
         return -state.prices[slot]
     if state.kind == SPREAD:
-        change = -squared_distance(state.numeric[i], state.centres[slot]) * size / (size - 1)
+        change = -squared_distance(state.numeric[i], state.measures[slot, MEAN]) * size / (size - 1)
         for j in range(state.codes.shape[1]):
             if not _only_mode(state, i, slot, j):
                 change -= state.code_weights[j]
@@ -150,52 +155,65 @@ def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
     sides = 0.0
     for j in range(state.numeric.shape[1]):
         x = state.numeric[i, j]
-        high = state.next_high[slot, j] if x >= state.high[slot, j] else state.high[slot, j]
-        low = state.next_low[slot, j] if x <= state.low[slot, j] else state.low[slot, j]
+        high = state.measures[slot, NEXT_HIGH, j] if x >= state.measures[slot, HIGH, j] else state.measures[slot, HIGH, j]
+        low = state.measures[slot, NEXT_LOW, j] if x <= state.measures[slot, LOW, j] else state.measures[slot, LOW, j]
         sides += high - low
     for j in range(state.codes.shape[1]):
         last = count_of(state, slot, j, state.codes[i, j]) == 1
-        sides += state.code_weights[j] * (state.distinct[slot, j] - 1 - last)
+        sides += state.code_weights[j] * (state.marks[slot, j, DISTINCT] - 1 - last)
     return sides * (size - 1) - state.prices[slot]
 
 
+@njit(cache=True, nogil=True, fastmath=REORDER, forceinline=True)
+def exchange_change(state, i, r):  # type: ignore[no-untyped-def]
+    """Change of the total price when two records of different classes change places."""
+    a, b = state.labels[i], state.labels[r]
+    if state.kind != SPREAD:
+        return _trade_sides(state, a, i, r) - state.prices[a] + _trade_sides(state, b, r, i) - state.prices[b]
+    dot = 0.0
+    square = 0.0
+    for j in range(state.numeric.shape[1]):
+        difference = state.numeric[r, j] - state.numeric[i, j]
+        dot += difference * (state.measures[b, MEAN, j] - state.measures[a, MEAN, j])
+        square += difference * difference
+    change = 2.0 * dot - square * (1.0 / state.sizes[a] + 1.0 / state.sizes[b])
+    for j in range(state.codes.shape[1]):
+        if state.codes[i, j] != state.codes[r, j]:
+            change += state.code_weights[j] * (_mode_lost(state, a, i, r, j) + _mode_lost(state, b, r, i, j))
+    return change
+
+
+@njit(cache=True, nogil=True, forceinline=True)
+def _mode_lost(state, slot, leaver, joiner, j):  # type: ignore[no-untyped-def]
+    """By how much the commonest value's count falls when `joiner` takes the place of `leaver`."""
+    mode = state.marks[slot, j, MODE]
+    without = mode - 1 if _only_mode(state, leaver, slot, j) else mode
+    return mode - max(without, count_of(state, slot, j, state.codes[joiner, j]) + 1)
+
+
 @njit(cache=True, nogil=True)
-def trade_change(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
-    """Change of the class's price when `joiner` takes the place of its record `leaver`."""
-    size = state.sizes[slot]
-    change = 0.0
-    if state.kind == SPREAD:
-        # |z|^2 - |y|^2 - |z - y|^2 / size around the mean: no large numbers that cancel
-        for j in range(state.numeric.shape[1]):
-            y = state.numeric[leaver, j] - state.centres[slot, j]
-            z = state.numeric[joiner, j] - state.centres[slot, j]
-            change += (z - y) * (z + y) - (z - y) * (z - y) / size
-        for j in range(state.codes.shape[1]):
-            value = state.codes[joiner, j]
-            if value != state.codes[leaver, j]:
-                mode = state.modes[slot, j]
-                without = mode - 1 if _only_mode(state, leaver, slot, j) else mode
-                change += state.code_weights[j] * (mode - max(without, count_of(state, slot, j, value) + 1))
-        return change
+def _trade_sides(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
+    """Price of an extent's class when `joiner` takes the place of its record `leaver`."""
+    sides = 0.0
     for j in range(state.numeric.shape[1]):
         y, z = state.numeric[leaver, j], state.numeric[joiner, j]
-        high = state.next_high[slot, j] if y >= state.high[slot, j] else state.high[slot, j]
-        low = state.next_low[slot, j] if y <= state.low[slot, j] else state.low[slot, j]
-        change += max(high, z) - min(low, z)
+        high = state.measures[slot, NEXT_HIGH, j] if y >= state.measures[slot, HIGH, j] else state.measures[slot, HIGH, j]
+        low = state.measures[slot, NEXT_LOW, j] if y <= state.measures[slot, LOW, j] else state.measures[slot, LOW, j]
+        sides += max(high, z) - min(low, z)
     for j in range(state.codes.shape[1]):
         old, new = state.codes[leaver, j], state.codes[joiner, j]
-        kept = state.distinct[slot, j] - 1
+        further = state.marks[slot, j, DISTINCT] - 1
         if old != new:
-            kept += count_of(state, slot, j, new) == 0
-            kept -= count_of(state, slot, j, old) == 1
-        change += state.code_weights[j] * kept
-    return change * size - state.prices[slot]
+            further += count_of(state, slot, j, new) == 0
+            further -= count_of(state, slot, j, old) == 1
+        sides += state.code_weights[j] * further
+    return sides * state.sizes[slot]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _only_mode(state, i, slot, j):  # type: ignore[no-untyped-def]
-    mode = state.modes[slot, j]
-    return state.ties[slot, j] == 1 and count_of(state, slot, j, state.codes[i, j]) == mode
+    mode = state.marks[slot, j, MODE]
+    return state.marks[slot, j, TIES] == 1 and count_of(state, slot, j, state.codes[i, j]) == mode
 
 
 @njit(cache=True, nogil=True)
@@ -203,10 +221,11 @@ def attach(state, i, slot):  # type: ignore[no-untyped-def]
     """Put record i, which is in no class, into a class."""
     state.prices[slot] += join_change(state, i, slot)
     size = state.sizes[slot] + 1
+    share = 1.0 / size
     for j in range(state.numeric.shape[1]):
         x = state.numeric[i, j]
         if state.kind == SPREAD:
-            state.centres[slot, j] += (x - state.centres[slot, j]) / size
+            state.measures[slot, MEAN, j] += (x - state.measures[slot, MEAN, j]) * share
         else:
             _widen(state, slot, j, x)
     for j in range(state.codes.shape[1]):
@@ -215,37 +234,37 @@ def attach(state, i, slot):  # type: ignore[no-untyped-def]
         if state.counts.shape[0]:
             state.counts[slot, value] = count
         if count == 1:
-            state.distinct[slot, j] += 1
-        if count > state.modes[slot, j]:
-            state.modes[slot, j] = count
-            state.ties[slot, j] = 1
-        elif count == state.modes[slot, j]:
-            state.ties[slot, j] += 1
+            state.marks[slot, j, DISTINCT] += 1
+        if count > state.marks[slot, j, MODE]:
+            state.marks[slot, j, MODE] = count
+            state.marks[slot, j, TIES] = 1
+        elif count == state.marks[slot, j, MODE]:
+            state.marks[slot, j, TIES] += 1
     if state.held.shape[0]:
-        for j in range(state.test.codes.shape[1]):
-            state.held[slot, state.test.codes[i, j]] += 1
+        for j in range(state.sensitive.shape[1]):
+            state.held[slot, state.sensitive[i, j]] += 1
     state.sizes[slot] = size
     state.labels[i] = slot
     head = state.first[slot]
-    state.following[i] = head
-    state.preceding[i] = -1
+    state.chain[i, NEXT] = head
+    state.chain[i, BEFORE] = -1
     if head >= 0:
-        state.preceding[head] = i
+        state.chain[head, BEFORE] = i
     state.first[slot] = i
 
 
 @njit(cache=True, nogil=True)
 def _widen(state, slot, j, x):  # type: ignore[no-untyped-def]
-    if x <= state.low[slot, j]:
-        state.next_low[slot, j] = state.low[slot, j]
-        state.low[slot, j] = x
-    elif x < state.next_low[slot, j]:
-        state.next_low[slot, j] = x
-    if x >= state.high[slot, j]:
-        state.next_high[slot, j] = state.high[slot, j]
-        state.high[slot, j] = x
-    elif x > state.next_high[slot, j]:
-        state.next_high[slot, j] = x
+    if x <= state.measures[slot, LOW, j]:
+        state.measures[slot, NEXT_LOW, j] = state.measures[slot, LOW, j]
+        state.measures[slot, LOW, j] = x
+    elif x < state.measures[slot, NEXT_LOW, j]:
+        state.measures[slot, NEXT_LOW, j] = x
+    if x >= state.measures[slot, HIGH, j]:
+        state.measures[slot, NEXT_HIGH, j] = state.measures[slot, HIGH, j]
+        state.measures[slot, HIGH, j] = x
+    elif x > state.measures[slot, NEXT_HIGH, j]:
+        state.measures[slot, NEXT_HIGH, j] = x
 
 
 @njit(cache=True, nogil=True)
@@ -256,21 +275,21 @@ def detach(state, i):  # type: ignore[no-untyped-def]
         clear(state, slot)
         return
     state.prices[slot] += leave_change(state, i, slot)
-    before, after = state.preceding[i], state.following[i]
+    before, after = state.chain[i, BEFORE], state.chain[i, NEXT]
     if before >= 0:
-        state.following[before] = after
+        state.chain[before, NEXT] = after
     else:
         state.first[slot] = after
     if after >= 0:
-        state.preceding[after] = before
+        state.chain[after, BEFORE] = before
     state.labels[i] = -1
     state.sizes[slot] -= 1
-    size = state.sizes[slot]
+    share = 1.0 / state.sizes[slot]
     for j in range(state.numeric.shape[1]):
         x = state.numeric[i, j]
         if state.kind == SPREAD:
-            state.centres[slot, j] -= (x - state.centres[slot, j]) / size
-        elif x <= state.next_low[slot, j] or x >= state.next_high[slot, j]:
+            state.measures[slot, MEAN, j] -= (x - state.measures[slot, MEAN, j]) * share
+        elif x <= state.measures[slot, NEXT_LOW, j] or x >= state.measures[slot, NEXT_HIGH, j]:
             _measure(state, slot, j)
     for j in range(state.codes.shape[1]):
         value = state.codes[i, j]
@@ -278,26 +297,26 @@ def detach(state, i):  # type: ignore[no-untyped-def]
             state.counts[slot, value] -= 1
         left = count_of(state, slot, j, value)
         if left == 0:
-            state.distinct[slot, j] -= 1
-        if left + 1 == state.modes[slot, j]:
-            state.ties[slot, j] -= 1
-            if state.ties[slot, j] == 0:
-                state.modes[slot, j] = left
-                state.ties[slot, j] = _values_that_occur(state, slot, j, left)
+            state.marks[slot, j, DISTINCT] -= 1
+        if left + 1 == state.marks[slot, j, MODE]:
+            state.marks[slot, j, TIES] -= 1
+            if state.marks[slot, j, TIES] == 0:
+                state.marks[slot, j, MODE] = left
+                state.marks[slot, j, TIES] = _values_that_occur(state, slot, j, left)
     if state.held.shape[0]:
-        for j in range(state.test.codes.shape[1]):
-            state.held[slot, state.test.codes[i, j]] -= 1
+        for j in range(state.sensitive.shape[1]):
+            state.held[slot, state.sensitive[i, j]] -= 1
 
 
 @njit(cache=True, nogil=True)
 def _measure(state, slot, j):  # type: ignore[no-untyped-def]
     """Find the extremes of attribute j anew."""
-    state.low[slot, j] = state.next_low[slot, j] = np.inf
-    state.high[slot, j] = state.next_high[slot, j] = -np.inf
+    state.measures[slot, LOW, j] = state.measures[slot, NEXT_LOW, j] = np.inf
+    state.measures[slot, HIGH, j] = state.measures[slot, NEXT_HIGH, j] = -np.inf
     i = state.first[slot]
     while i >= 0:
         _widen(state, slot, j, state.numeric[i, j])
-        i = state.following[i]
+        i = state.chain[i, NEXT]
 
 
 @njit(cache=True, nogil=True)
@@ -311,7 +330,7 @@ def _values_that_occur(state, slot, j, times):  # type: ignore[no-untyped-def]
     i = state.first[slot]
     while i >= 0:
         found += count_of(state, slot, j, state.codes[i, j]) == times
-        i = state.following[i]
+        i = state.chain[i, NEXT]
     return found // times  # each such value was met once per record that has it
 
 
@@ -324,21 +343,21 @@ def clear(state, slot):  # type: ignore[no-untyped-def]
             if state.counts.shape[0]:
                 state.counts[slot, state.codes[i, j]] = 0
         if state.held.shape[0]:
-            for j in range(state.test.codes.shape[1]):
-                state.held[slot, state.test.codes[i, j]] = 0
+            for j in range(state.sensitive.shape[1]):
+                state.held[slot, state.sensitive[i, j]] = 0
         state.labels[i] = -1
-        i = state.following[i]
+        i = state.chain[i, NEXT]
     state.first[slot] = -1
     state.sizes[slot] = 0
     state.prices[slot] = 0.0
     for j in range(state.numeric.shape[1]):
         if state.kind == SPREAD:
-            state.centres[slot, j] = 0.0
+            state.measures[slot, MEAN, j] = 0.0
         else:
-            state.low[slot, j] = state.next_low[slot, j] = np.inf
-            state.high[slot, j] = state.next_high[slot, j] = -np.inf
+            state.measures[slot, LOW, j] = state.measures[slot, NEXT_LOW, j] = np.inf
+            state.measures[slot, HIGH, j] = state.measures[slot, NEXT_HIGH, j] = -np.inf
     for j in range(state.codes.shape[1]):
-        state.modes[slot, j] = state.ties[slot, j] = state.distinct[slot, j] = 0
+        state.marks[slot, j, MODE] = state.marks[slot, j, TIES] = state.marks[slot, j, DISTINCT] = 0
 
 
 @njit(cache=True, nogil=True)

@@ -123,7 +123,7 @@ def test_unreachable_or_absent(nowhere: Path, server: str) -> None:
         locate(Source("x.csv", SHA256, f"{server}/x.csv"))
     with pytest.raises(InputError, match="Cannot download"):
         locate(Source("x.csv", SHA256, "http://127.0.0.1:1/x.csv"))
-    with pytest.raises(InputError, match="'census.csv' is not on this machine and has no public address"):
+    with pytest.raises(InputError, match=r"'census.csv' is not on this machine and has no public address"):
         load("census")
 
 

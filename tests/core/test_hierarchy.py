@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from optmodels.errors import InputError
 from optmodels.hierarchy import Hierarchy
 
+patient = settings(deadline=None, max_examples=50)
 values = st.lists(st.integers(-1000, 1000), min_size=1, max_size=40)
 hierarchies = st.one_of(
     st.builds(Hierarchy.automatic, values, fanout=st.integers(2, 5)),
@@ -20,6 +21,7 @@ hierarchies = st.one_of(
 )
 
 
+@patient
 @given(hierarchies)
 def test_values_that_have_met_stay_together(tree: Hierarchy) -> None:
     for level in range(tree.n_levels - 1):
@@ -28,6 +30,7 @@ def test_values_that_have_met_stay_together(tree: Hierarchy) -> None:
     assert len(np.unique(tree.nodes[:, -1])) == 1
 
 
+@patient
 @given(hierarchies)
 def test_leaf_counts_add_up_on_every_level(tree: Hierarchy) -> None:
     for level in range(tree.n_levels):
@@ -37,6 +40,7 @@ def test_leaf_counts_add_up_on_every_level(tree: Hierarchy) -> None:
     assert (below == tree.leaf_counts)[tree.node_levels > 0].all()
 
 
+@patient
 @given(hierarchies, st.data())
 def test_lowest_common_ancestor(tree: Hierarchy, data: st.DataObject) -> None:
     leaf = st.integers(0, len(tree.values) - 1)
@@ -48,6 +52,7 @@ def test_lowest_common_ancestor(tree: Hierarchy, data: st.DataObject) -> None:
     assert (level == 0) == (a == b)
 
 
+@patient
 @given(hierarchies, st.data())
 def test_common_level_is_the_highest_of_all_pairs(tree: Hierarchy, data: st.DataObject) -> None:
     codes = np.array(data.draw(st.lists(st.integers(0, len(tree.values) - 1), min_size=1, max_size=12)))
@@ -58,11 +63,13 @@ def test_common_level_is_the_highest_of_all_pairs(tree: Hierarchy, data: st.Data
         assert found[label] == tree.lca_level(members[:, None], members[None, :]).max()
 
 
+@patient
 @given(hierarchies)
 def test_frame_round_trip(tree: Hierarchy) -> None:
     assert Hierarchy.from_frame(tree.to_frame()) == tree
 
 
+@patient
 @given(values)
 def test_intervals_contain_their_values(numbers: list[int]) -> None:
     tree = Hierarchy.intervals(numbers, widths=[5, 10])

@@ -1,0 +1,199 @@
+"""Pareto fronts: distinct non-dominated solutions, each with its own certificate, that can be picked and released."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import moocore
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from optmodels.errors import InputError, unknown
+from optmodels.files import write_whole
+from optmodels.problem import Problem
+from optmodels.solution import Solution, Status, Stop
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+# Objective values closer than this are one point: the same partition priced in another order.
+_SAME = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class ParetoFront:
+    """Solutions of one problem, none of which is at least as good as another in every objective.
+
+    Points are sorted by the first objective, best first. `details` is the run record.
+    """
+
+    problem: Problem
+    points: tuple[Solution, ...]
+    details: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, problem: Problem, solutions: Iterable[Solution], details: Mapping[str, object] | None = None
+    ) -> ParetoFront:
+        """The front of some solutions: dominated and repeated ones are left out."""
+        found = [solution for solution in solutions if solution.labels is not None]
+        found.sort(key=lambda solution: tuple(_costs(problem, solution)))
+        kept: list[Solution] = []
+        if found:
+            costs = np.array([_costs(problem, solution) for solution in found])
+            best = moocore.is_nondominated(np.round(costs / _SAME) * _SAME, keep_weakly=False)
+            kept = [solution for solution, keep in zip(found, best, strict=True) if keep]
+        return cls(problem, tuple(kept), dict(details or {}))
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.points)
+
+    def __getitem__(self, index: int) -> Solution:
+        return self.points[index]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the objectives."""
+        return [objective.name for objective in self.problem.objectives]
+
+    @cached_property
+    def costs(self) -> NDArray[np.float64]:
+        """Objective values with all objectives to be minimised, one row a point."""
+        rows = [_costs(self.problem, solution) for solution in self.points]
+        return np.array(rows).reshape(len(rows), len(self.names))
+
+    def frame(self) -> pd.DataFrame:
+        """One row a point: objective values, and the bound and gap where they are proven."""
+        rows = [
+            {**solution.values, "status": str(solution.status), "bound": solution.bound, "gap": solution.gap}
+            for solution in self.points
+        ]
+        return pd.DataFrame(rows, columns=[*self.names, "status", "bound", "gap"])
+
+    def knee(self) -> Solution:
+        """The point furthest below the line (plane) through the extremes, each objective scaled to 0..1."""
+        return self.points[int(np.argmin(self._scaled().sum(axis=1)))]
+
+    def pick(
+        self, *, weights: Mapping[str, float] | None = None, limits: Mapping[str, float] | None = None
+    ) -> Solution:
+        """The best point by a weighted sum of scaled objectives, among those within limits.
+
+        `limits` are upper limits of objectives to be minimised and lower limits of objectives to be maximised.
+        Without weights the first objective decides.
+        """
+        for name in (*(weights or {}), *(limits or {})):
+            if name not in self.names:
+                raise unknown("objective", name, self.names)
+        allowed = np.ones(len(self), bool)
+        for name, limit in (limits or {}).items():
+            j = self.names.index(name)
+            allowed &= self.costs[:, j] <= _sign(self.problem, j) * limit + _SAME
+        if not allowed.any():
+            raise InputError(f"No point of the front is within {dict(limits or {})}; the front spans {self._span()}.")
+        chosen = weights or {self.names[0]: 1.0}
+        score = self._scaled() @ np.array([chosen.get(name, 0.0) for name in self.names])
+        return self.points[int(np.argmin(np.where(allowed, score, np.inf)))]
+
+    def hypervolume(self, reference: Mapping[str, float]) -> float:
+        """The volume dominated by the front within a reference point, given by objective name."""
+        return float(moocore.hypervolume(self.costs, ref=self._point(reference))) if len(self) else 0.0
+
+    def igd_plus(self, other: ParetoFront) -> float:
+        """How far this front is from another one, on average over the other's points (IGD+)."""
+        return float(moocore.igd_plus(self.costs, ref=other.costs))
+
+    def merge(self, other: ParetoFront) -> ParetoFront:
+        """The front of both fronts' points."""
+        return ParetoFront.of(self.problem, (*self.points, *other.points), self.details)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the front as front.parquet (one row a point), labels.parquet and front.json."""
+        path = Path(folder)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"The folder '{path}' cannot be made: {error.strerror}.") from error
+        frame = self.frame().assign(solver=[s.solver for s in self], seconds=[s.seconds for s in self])
+        frame = frame.assign(stop=[str(s.stop) for s in self], seed=[s.seed for s in self])
+        labels = pd.DataFrame({str(i): solution.labels for i, solution in enumerate(self.points)})
+        record = {
+            "formulation": self.problem.formulation.name,
+            "parameters": self.problem.formulation.to_dict(),
+            "objectives": {objective.name: objective.sense for objective in self.problem.objectives},
+            "records": self.problem.n,
+            "points": len(self),
+            "details": dict(self.details),
+        }
+        write_whole(path / "front.parquet", frame.to_parquet)
+        write_whole(path / "labels.parquet", labels.to_parquet)
+        text = json.dumps(record, indent=2, default=str)
+        write_whole(path / "front.json", lambda target: target.write_text(text + "\n", encoding="utf-8"))
+
+    @classmethod
+    def load(cls, folder: str | Path, problem: Problem) -> ParetoFront:
+        """A saved front of a problem; every point is judged again by the problem."""
+        path = Path(folder)
+        if not (path / "front.json").is_file():
+            raise InputError(f"There is no saved front in '{path}': front.json is missing.")
+        record = json.loads((path / "front.json").read_text(encoding="utf-8"))
+        if record["records"] != problem.n:
+            raise InputError(f"The front in '{path}' is of {record['records']} records and the table has {problem.n}.")
+        frame, labels = pd.read_parquet(path / "front.parquet"), pd.read_parquet(path / "labels.parquet")
+        solutions = [
+            Solution(
+                problem=problem,
+                solver=row["solver"],
+                status=Status(row["status"]),
+                stop=Stop(row["stop"]),
+                labels=labels[str(i)].to_numpy(np.int64),
+                values=problem.evaluate(labels[str(i)].to_numpy(np.int64)).values,
+                bound=None if pd.isna(row["bound"]) else float(row["bound"]),
+                seconds=float(row["seconds"]),
+                seed=int(row["seed"]),
+            )
+            for i, row in enumerate(frame.to_dict("records"))
+        ]
+        return cls.of(problem, solutions, record["details"])
+
+    def plot(self) -> Figure:
+        """The first two objectives as a plotly figure, with the proven bounds where there are any."""
+        from optmodels.plot import front_figure
+
+        return front_figure(self.frame(), self.names)
+
+    def _scaled(self) -> NDArray[np.float64]:
+        if not len(self):
+            raise InputError("The front has no point: nothing feasible was found.")
+        span = np.ptp(self.costs, axis=0)
+        return np.asarray((self.costs - self.costs.min(axis=0)) / np.where(span > 0, span, 1.0))
+
+    def _point(self, reference: Mapping[str, float]) -> NDArray[np.float64]:
+        missing = [name for name in self.names if name not in reference]
+        if missing:
+            raise InputError(f"The reference point needs a value for every objective; missing: {', '.join(missing)}.")
+        return np.array([_sign(self.problem, j) * reference[name] for j, name in enumerate(self.names)])
+
+    def _span(self) -> str:
+        frame = self.frame()
+        return ", ".join(f"{name} {frame[name].min():.6g} to {frame[name].max():.6g}" for name in self.names)
+
+    def __repr__(self) -> str:
+        return f"ParetoFront({len(self)} points; {self._span()})" if len(self) else "ParetoFront(no points)"
+
+
+def _sign(problem: Problem, j: int) -> float:
+    return 1.0 if problem.objectives[j].sense == "min" else -1.0
+
+
+def _costs(problem: Problem, solution: Solution) -> list[float]:
+    return [_sign(problem, j) * solution.values[o.name] for j, o in enumerate(problem.objectives)]

@@ -1,0 +1,153 @@
+"""Column generation: master, greedy pricing, exact pricing, with the duals steered around the best ones so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+
+from solvers.columns.dive import dive
+from solvers.columns.greedy import grow_classes
+from solvers.columns.instance import Floats, Instance, Ints
+from solvers.columns.master import Master, Relaxed
+from solvers.columns.pricing import Pricer
+from solvers.columns.search import Duals
+
+Result = TypeVar("Result")
+
+# In units of what a record costs on average: a class that saves less is none.
+TOLERANCE = 1e-7
+# The box around the best duals: this share of each, and of this much at least.
+_BOX_SHARE = 0.1
+_BOX_LEAST = 0.03
+# How much of a record the master may leave uncovered, or cover twice, at the box's price.
+_BOX_AMOUNT = 0.1
+_COLUMNS_A_ROUND = 300
+# Greedy pricing hands over to exact pricing when it finds fewer new classes than this.
+_FEW = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Duals, what they prove, and whether they are optimal for the linear master."""
+
+    duals: Duals
+    bound: float
+    converged: bool
+
+
+@dataclass(eq=False)
+class Generation:
+    """The state of a column generation; all prices are in the instance's unit."""
+
+    instance: Instance
+    master: Master
+    pricer: Pricer
+    proved: Callable[[float], None]
+    expired: Callable[[], bool]
+    remaining: Callable[[], float]
+    seconds: dict[str, float] = field(default_factory=lambda: {"master": 0.0, "greedy": 0.0, "exact": 0.0, "dive": 0.0})
+    values: list[float] = field(default_factory=list)  # of the linear master, whenever it was solved exactly
+    rounds: int = 0
+    relaxed: Relaxed | None = None
+
+    def start(self, classes: list[Ints]) -> None:
+        """Begin from a partition: its classes are the first columns, and a first guess at the duals."""
+        self.master.add(classes)
+        self.master.add(self._neighbourhoods())
+        self._centre(first_duals(self.instance, classes), _BOX_AMOUNT)
+
+    def _neighbourhoods(self) -> list[Ints]:
+        """Every type with its nearest records, in all sizes: a crude but even supply of first columns."""
+        instance = self.instance
+        found = []
+        for seed in range(instance.n_types):
+            nearest = np.argsort(instance.distance[seed], kind="stable")[: 2 * instance.smallest]
+            line = np.repeat(nearest, np.minimum(instance.types.copies[nearest], 2 * instance.smallest))
+            for size in range(instance.smallest, min(2 * instance.smallest - 1, instance.largest, len(line)) + 1):
+                if instance.allows(line[:size]):
+                    found.append(line[:size])
+        return found
+
+    def _centre(self, rows: Floats, amount: float) -> None:
+        self._amount = amount
+        self.master.steer(rows, _BOX_SHARE * np.maximum(np.abs(rows), _BOX_LEAST / _BOX_SHARE), amount)
+
+    def dive(self) -> list[Ints] | None:
+        """A partition close to the linear master's optimum, if there is time."""
+        if self.relaxed is None:
+            return None
+        centre = self.relaxed.duals.rows
+        try:
+            return self._timed(
+                "dive", lambda: dive(self.instance, self.master, self.reach, self.expired, self.remaining)
+            )
+        finally:
+            self._centre(centre, _BOX_AMOUNT)
+
+    def converge(self, on_round: Callable[[], None]) -> Certificate | None:
+        """Generate until nothing is left to add; None if the time ran out first.
+
+        The certificate says `converged` unless exact pricing had to be cut short.
+        """
+        best: Certificate | None = None
+        while not self.expired():
+            relaxed = self._timed("master", lambda: self.master.solve(self.remaining()))
+            if relaxed is None:
+                return None
+            self.relaxed = relaxed
+            self.rounds += 1
+            grown = self._timed("greedy", lambda: grow_classes(
+                self.instance, relaxed.duals, self.reach, -TOLERANCE, _COLUMNS_A_ROUND
+            ))
+            added = self.master.add(grown)
+            on_round()
+            if added >= _FEW:
+                continue
+            priced = self._timed("exact", lambda: self.pricer.price(relaxed.duals, TOLERANCE, self.expired))
+            if priced is None:
+                return None
+            added += self.master.add(priced.classes)
+            bound = self.master.dual_value(relaxed.duals) + priced.slack(self.instance)
+            self.proved(bound)
+            whole = relaxed.missing < TOLERANCE
+            certificate = Certificate(relaxed.duals, bound, converged=priced.complete)
+            if added == 0 and whole:
+                self.values.append(relaxed.value)
+                return certificate
+            if best is None or bound > best.bound:
+                best = certificate
+                self._centre(relaxed.duals.rows, self._amount)
+            elif added == 0:
+                # The box itself is what keeps the master from being whole.
+                self._centre(best.duals.rows, self._amount / 10 if self._amount > 1e-5 else 0.0)
+        return None
+
+    @property
+    def reach(self) -> int:
+        """Greedy classes beyond this size are hopeless, unless conditions ask for them."""
+        instance = self.instance
+        plenty = 2 * instance.smallest - 1 if instance.types.only_size else 4 * instance.smallest + 8
+        if instance.n_classes is not None:
+            plenty = max(plenty, 2 * instance.n // instance.n_classes)
+        return min(instance.largest, plenty)
+
+    def _timed(self, phase: str, work: Callable[[], Result]) -> Result:
+        began = perf_counter()
+        result = work()
+        self.seconds[phase] += perf_counter() - began
+        return result
+
+
+def first_duals(instance: Instance, classes: list[Ints]) -> Floats:
+    """What each type costs in a partition: half of its class's price shared evenly, half by distances."""
+    rows = np.zeros(instance.n_types)
+    for members in classes:
+        sums = instance.distance[np.ix_(members, members)].sum(axis=1)
+        total = sums.sum()
+        shares = sums / total if total > 0 else np.full(len(members), 1 / len(members))
+        np.add.at(rows, members, instance.price(members) * 0.5 * (shares + 1 / len(members)))
+    return rows / instance.types.copies

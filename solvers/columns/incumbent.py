@@ -1,0 +1,37 @@
+"""Where the first partition comes from: a construction, then local search."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from optmodels.partition import Labels
+from optmodels.problem import ClassAdditive
+from optmodels.solver import Run
+from solvers.local_search import improve
+from solvers.local_search.construct import construct
+
+_SHARE = 0.2  # of the time limit, for local search
+_MOST_SECONDS = 12.0
+_SMALL = 60  # records; column generation needs no head start below
+
+
+def first_partition(problem: ClassAdditive) -> Labels | None:
+    """Some partition that meets the conditions, or None if none was found."""
+    labels = construct(problem.price, problem.test, problem.n_classes)
+    if labels is None and problem.n_classes in (None, 1):
+        return np.zeros(problem.price.n, np.int64)
+    return labels
+
+
+def improved(problem: ClassAdditive, run: Run) -> None:
+    """Offer what local search makes of the incumbent in a share of the time."""
+    n = problem.price.n
+    if run.labels is None or n <= _SMALL:
+        return
+    seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
+    run.report("local search")
+    run.offer(
+        improve(
+            problem.price, problem.test, run.labels, n_classes=problem.n_classes, seconds=seconds, seed=run.seed
+        )
+    )

@@ -1,0 +1,263 @@
+"""Exact Pareto fronts of loss against entropy by the epsilon-constraint method, over any exact solver.
+
+For a level E of the entropy f2 = sum over sensitive attributes of the least entropy of a class, the least loss is
+found by branching on the attributes' own least entropies: a partition that meets them but misses E is left behind by
+asking for more of one attribute or of another. E then rises just above the entropy found, until nothing is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from math import inf, log
+from typing import ClassVar
+
+import numpy as np
+
+from optmodels import registry
+from optmodels.errors import InputError
+from optmodels.partition import Labels
+from optmodels.price import Floats
+from optmodels.problem import ClassAdditive, EntropyBounded, Problem, Scalarised
+from optmodels.solution import Solution, Status, Stop
+from optmodels.solver import PROVEN, FrontSolver, Run
+from solvers.every_class import MOST_RECORDS, EveryClass
+
+# "More entropy than this" in bits: above the tolerance within which two entropies are the same.
+_MORE = 1e-8
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of the least loss under least entropies: a bound, and perhaps a partition and its entropies."""
+
+    least: Floats
+    bound: float
+    loss: float = inf
+    labels: Labels | None = None
+    entropies: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def proven(self) -> bool:
+        """Whether the loss is the least, or nothing meets the least entropies."""
+        return self.loss - self.bound <= PROVEN * max(1.0, abs(self.loss)) if self.loss < inf else self.bound == inf
+
+
+Ask = Callable[[Floats, float, float], Answer]  # least entropies, seconds, and the loss from which on it is no use
+
+
+@dataclass(frozen=True)
+class Level:
+    """All that is known of partitions with at least this entropy: their loss is at least `bound`."""
+
+    entropy: float
+    bound: float
+    found: Answer | None
+
+
+@dataclass(frozen=True)
+class Epsilon(FrontSolver):
+    """The whole front, each point with its certificate; of up to 24 records every class is priced once.
+
+    `solver` answers each step for more records; `levels` asks for that many evenly spaced levels of entropy
+    instead of every one. Cut short, the front comes with what is proven about the points not found.
+    """
+
+    name: ClassVar[str] = "epsilon"
+    summary: ClassVar[str] = "exact Pareto fronts by epsilon-constraint over an exact solver; a certificate a point"
+    exact: ClassVar[bool] = True
+
+    solver: str = "columns"
+    levels: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.levels is not None and self.levels < 2:
+            raise InputError(f"levels must be at least 2, not {self.levels!r}: a front has two ends.")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """It needs the loss and entropy of a class-additive model, as two objectives or as one score."""
+        parts = problem.parts if isinstance(problem, Scalarised) else problem
+        if not isinstance(parts, EntropyBounded) or not isinstance(parts, ClassAdditive):
+            return "it needs a model with a loss and an entropy, such as 'mo-obam'."
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """The best score over the exact front; of a problem with two objectives, the least loss."""
+        if not isinstance(problem, Scalarised):
+            answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), run.remaining, inf)
+            if answer.labels is not None:
+                run.offer(answer.labels)
+            run.prove(answer.bound)
+            return
+        parts = problem.parts
+        assert isinstance(parts, EntropyBounded)
+        # Partitions with an entropy below the next level lose at least what this level proves.
+        bound, below = inf, inf
+        for level in _sweep(problem.parts, self.solver, self.levels, run):
+            if level.found is not None and level.found.labels is not None:
+                run.offer(level.found.labels)
+            if below < inf:
+                bound = min(bound, problem.score(below, level.entropy - _MORE))
+            below = level.bound
+        if below < inf:  # cut short: the rest has at most the whole table's entropy
+            bound = min(bound, problem.score(below, float(parts.most_entropies.sum())))
+        if bound < inf:
+            run.prove(bound)
+
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """Level after level of entropy; the record says what is proven about points not found."""
+        proven: list[dict[str, float | None]] = []
+        run.details.update(levels=proven, complete=False)
+        for level in _sweep(problem, self.solver, self.levels, run):
+            proven.append(
+                {"entropy_at_least": level.entropy, "loss_at_least": None if level.bound == inf else level.bound}
+            )
+            if level.found is not None and level.found.labels is not None:
+                found.append(_solution(problem, run, level))
+            run.report(f"entropy {level.entropy:.4f}: {len(found)} points", done=level.entropy)
+        every_level = self.levels is None and bool(proven) and proven[-1]["loss_at_least"] is None
+        run.details["complete"] = every_level and all(point.status is Status.OPTIMAL for point in found)
+
+
+def _attributes(problem: Problem) -> int:
+    return len(problem.table.sensitive)
+
+
+def _solution(problem: Problem, run: Run, level: Level) -> Solution:
+    assert level.found is not None
+    assert level.found.labels is not None
+    values = problem.evaluate(level.found.labels).values
+    bound = min(level.bound, values["loss"])
+    optimal = values["loss"] - bound <= PROVEN * max(1.0, values["loss"])
+    return Solution(
+        problem=problem,
+        solver=run.solver,
+        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+        stop=Stop.CONVERGED if optimal else Stop.TIME,
+        labels=level.found.labels,
+        values=values,
+        bound=bound,
+        seconds=run.seconds,
+        seed=run.seed,
+    )
+
+
+def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Iterator[Level]:
+    """Levels of entropy upwards, each with the least loss at or above it; the last has nothing at or above it."""
+    assert isinstance(problem, EntropyBounded)
+    ask = _oracle(solver, problem, run)
+    most = float(problem.most_entropies.sum())
+    known: list[Answer] = []
+    entropy, steps = 0.0, levels or 0
+    while not run.expired:
+        share = run.remaining / max(1, steps) if steps else run.remaining
+        bound, best = _least_loss(problem, entropy, ask, known, run, share)
+        yield Level(entropy, bound, best)
+        reached = entropy if best is None else float(best.entropies.sum())
+        if bound == inf or reached >= most - _MORE:
+            if bound < inf:
+                yield Level(reached + _MORE, inf, None)  # nothing has more entropy than the whole table
+            return
+        next_up = reached + _MORE
+        if levels is not None:
+            steps -= 1
+            if steps <= 0:
+                return
+            next_up = max(next_up, entropy + (most - entropy) / steps)
+        entropy = next_up
+
+
+def _least_loss(
+    problem: EntropyBounded,
+    entropy: float,
+    ask: Ask,
+    known: list[Answer],
+    run: Run,
+    seconds: float,
+) -> tuple[float, Answer | None]:
+    """A bound on the loss of any partition with this much entropy, and the best such partition found."""
+    most, began, ticket = problem.most_entropies, run.seconds, count()
+    best: Answer | None = min(
+        (a for a in known if a.labels is not None and a.entropies.sum() >= entropy), key=lambda a: a.loss, default=None
+    )
+    settled = inf  # the least bound of branches that cannot be improved any more
+    branches: list[tuple[float, int, Floats]] = []
+
+    def branch(bound: float, least: Floats) -> None:
+        # What the other attributes cannot contribute at most, an attribute must.
+        needed = np.maximum(least, entropy - (most.sum() - most))
+        if (needed <= most + _MORE / 10).all():
+            # What was proven under looser bounds holds here too.
+            looser = (answer.bound for answer in known if (answer.least <= needed + _MORE / 10).all())
+            heappush(branches, (max(bound, *looser, 0.0), next(ticket), np.minimum(needed, most)))
+
+    branch(0.0, np.zeros(len(most)))
+    while branches:
+        bound, _, least = heappop(branches)
+        worst = inf if best is None else best.loss
+        left = seconds - (run.seconds - began)
+        if bound >= worst - PROVEN * max(1.0, abs(worst)) or run.expired or left <= 0:
+            heappush(branches, (bound, next(ticket), least))
+            break
+        answer = _recalled(known, least)
+        if answer is None:
+            answer = ask(least, left / (1 + len(branches)), worst)
+            known.append(answer)
+        bound = max(bound, answer.bound)
+        if answer.labels is None:
+            settled = min(settled, bound)
+        elif answer.entropies.sum() >= entropy - _MORE / 10:
+            if best is None or answer.loss < best.loss:
+                best = answer
+            settled = min(settled, bound)
+        else:
+            for j in range(len(most)):
+                more = least.copy()
+                more[j] = answer.entropies[j] + _MORE
+                branch(bound, more)
+    open_bound = branches[0][0] if branches else inf
+    proven = min(settled, open_bound)
+    return (proven if best is None else min(proven, best.loss)), best
+
+
+def _recalled(known: list[Answer], least: Floats) -> Answer | None:
+    """An earlier answer that settles these least entropies too."""
+    for answer in known:
+        looser = (answer.least <= least + _MORE / 10).all()
+        if looser and answer.proven and (answer.labels is None or (answer.entropies >= least - _MORE / 10).all()):
+            return answer
+    return None
+
+
+def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
+    """A function that minimises the loss under least entropies, in so many seconds, if it is below `useful`."""
+    assert isinstance(problem, EntropyBounded)
+    assert isinstance(problem, ClassAdditive)
+    if problem.price.n <= MOST_RECORDS:
+        classes = EveryClass(problem)
+
+        def by_enumeration(least: Floats, seconds: float, useful: float) -> Answer:
+            best = classes.best(np.maximum(least * log(2), problem.test.entropy), useful * problem.price_scale)
+            if best is None:
+                return Answer(least, inf)
+            loss = best.price / problem.price_scale
+            if best.labels is None:
+                return Answer(least, loss)
+            return Answer(least, loss, loss, best.labels, problem.least_entropies(best.labels))
+
+        return by_enumeration
+
+    exact = registry.solver(solver)()
+
+    def by_solver(least: Floats, seconds: float, useful: float) -> Answer:
+        bounded = problem.with_entropy(np.maximum(least, problem.test.entropy / log(2)).tolist())
+        limit = None if seconds == inf else max(seconds, 0.1)
+        answer = exact.solve(bounded, time_limit=limit, seed=run.seed)
+        if answer.labels is None or answer.value is None:
+            return Answer(least, inf if answer.status is Status.INFEASIBLE else answer.bound or 0.0)
+        bound = 0.0 if answer.bound is None else answer.bound
+        return Answer(least, bound, answer.value, answer.labels, problem.least_entropies(answer.labels))
+
+    return by_solver

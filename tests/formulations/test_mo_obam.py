@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyomo.environ as pyo
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formulations import MoObam
+from formulations.gibbs import bits, coefficients
+from formulations.mo_obam import nearest_loss
+from optmodels import Table
+from optmodels.errors import InputError, RefusedError
+from optmodels.problem import Centroids, ClassAdditive
+from optmodels.testing import brute_force, check_formulation, partitions, small_table
+
+SCALARS = [
+    MoObam(k=2, objective="lambda", lam=0.3),
+    MoObam(k=2, objective="normalised", lam=0.5),
+    MoObam(k=2, objective="normalised", lam=0.5, least_loss=0.4),  # more than some partitions lose
+    MoObam(k=2, n_clusters=2, objective="lambda", lam=0.3),
+]
+
+
+@pytest.mark.parametrize("formulation", [MoObam(k=2), MoObam(k=3, gamma=2.0, scaling="range"), *SCALARS])
+def test_contract(formulation):
+    check_formulation(formulation, small_table(9, sensitive=2))
+
+
+def test_structure_follows_the_objective():
+    table = small_table(9)
+    both, score = MoObam(k=2).build(table), MoObam(k=2, objective="lambda").build(table)
+    assert isinstance(both, ClassAdditive)
+    assert isinstance(both, Centroids)
+    assert not isinstance(score, ClassAdditive)
+    assert isinstance(score, Centroids)
+    assert [o.name for o in both.objectives] == ["loss", "entropy"]
+    assert score.target.name == "score"
+
+
+def test_values_by_hand():
+    frame = pd.DataFrame(
+        {"age": [0, 2, 4, 6], "town": list("aabb"), "illness": list("uvuu"), "job": list("pqpq")},
+    )
+    table = Table(frame, quasi={"age": "numeric", "town": "categorical"}, sensitive=["illness", "job"], gamma=3.0)
+    labels, whole = [0, 0, 1, 1], 20 + 3 * 2
+    found = MoObam(k=2).build(table).evaluate(labels).values
+    assert found == pytest.approx({"loss": 4 / whole, "entropy": 0.0 + 1.0})
+    assert MoObam(k=2, gamma=1.0).build(table).evaluate(labels).values["loss"] == pytest.approx(4 / 22)
+    score = MoObam(k=2, objective="lambda", lam=0.1).build(table).evaluate(labels).values["score"]
+    assert score == pytest.approx(4 / whole - 0.1)
+    most = bits(np.array([3, 1])) + 1.0
+    normal = MoObam(k=2, objective="normalised", lam=0.1, least_loss=0.05).build(table).evaluate(labels).values
+    assert normal["score"] == pytest.approx(1 - 0.05 / (4 / whole) - 0.1 / most)
+
+
+def test_number_of_classes_and_entropy_are_conditions():
+    table = small_table(8, sensitive=1, values=2)
+    fixed = MoObam(k=2, n_clusters=3).build(table)
+    assert fixed.evaluate(np.arange(8) // 4).violations["classes"] == 1
+    bounded = MoObam(k=2).build(table).with_entropy([0.99])
+    for labels in partitions(8, 4):
+        counts = [np.bincount(table.sensitive_codes[labels == c, 0], minlength=2) for c in range(labels.max() + 1)]
+        assert bounded.evaluate(labels).feasible == all(bits(count) >= 0.99 - 1e-9 for count in counts)
+
+
+def test_entropy_beyond_the_whole_table_is_impossible():
+    problem = MoObam(k=2).build(small_table(8, values=2)).with_entropy([1.2])
+    assert "1.2 bits of 'secret_0' cannot hold" in problem.impossible()
+
+
+def test_errors_name_the_remedy():
+    table = small_table(6)
+    with pytest.raises(InputError, match="name at least one column as sensitive"):
+        MoObam(k=2).build(small_table(6, sensitive=0))
+    with pytest.raises(InputError, match="least_entropy needs one number"):
+        MoObam(k=2, least_entropy=[1.0, 1.0]).build(table)
+    with pytest.raises(InputError, match="Did you mean 'normalised'"):
+        MoObam(k=2, objective="normalized")
+    with pytest.raises(InputError, match="lam must not be negative"):
+        MoObam(k=2, lam=-1.0)
+    same = Table(pd.DataFrame({"age": [1, 1, 1], "s": list("uvu")}), quasi={"age": "numeric"}, sensitive="s")
+    with pytest.raises(InputError, match="give least_loss"):
+        MoObam(k=2, objective="normalised").build(same)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(4, 7), k=st.integers(2, 3))
+def test_nearest_loss_is_below_every_partition(seed, n, k):
+    problem = MoObam(k=k, gamma=0.8).build(small_table(n, seed=seed, repeated=seed % 2 == 0))
+    _, best = brute_force(problem)
+    assert nearest_loss(problem.price, k) / problem.price_scale <= best.values["loss"] + 1e-12
+
+
+@pytest.mark.parametrize("formulation", [MoObam(k=2), MoObam(k=2, least_entropy=[0.9, 0.5]), *SCALARS])
+@settings(max_examples=6, deadline=None)
+@given(seed=st.integers(0, 10_000))
+def test_pyomo_objective_is_the_evaluation(formulation, seed):
+    problem = formulation.build(small_table(7, seed=seed, sensitive=2))
+    view = problem.to_pyomo()
+    labels = problem.check(np.random.default_rng(seed).permutation([0, 0, 0, 0, 1, 1, 1]))
+    if not view.encode(labels):
+        assert problem.largest < 4  # classes of 2k or more are never needed here
+        labels = problem.check(np.random.default_rng(seed).permutation([0, 0, 0, 2, 2, 1, 1]))
+        assert view.encode(labels)
+    found = problem.evaluate(labels)
+    assert pyo.value(view.native.objective) == pytest.approx(found.values[problem.target.name], abs=1e-9)
+    assert (view.decode(view.native) == labels).all()
+    added = view.cuts(view.native) if view.cuts else 0
+    assert holds(view.native) == found.feasible
+    assert (added > 0) == bool(found.violations.get("entropy_l", 0))
+
+
+@settings(max_examples=40, deadline=None)
+@given(counts=st.lists(st.integers(0, 4), min_size=2, max_size=4).filter(any))
+def test_gibbs_cuts_hold_for_every_class_and_are_tight_at_their_own(counts):
+    own = np.array(counts)
+    largest = max(int(own.sum()), 7)
+    weights = coefficients(own, largest)
+    assert weights @ own == pytest.approx(own.sum() * bits(own))
+    every = np.stack(np.meshgrid(*[np.arange(largest + 1)] * len(own)), -1).reshape(-1, len(own))
+    for other in every[(every.sum(axis=1) > 0) & (every.sum(axis=1) <= largest)]:
+        assert weights @ other >= other.sum() * bits(other) - 1e-9
+
+
+def test_large_tables_are_refused_with_the_reason():
+    problem = MoObam(k=3, objective="lambda").build(small_table(80))
+    assert "at most 60, not 80" in problem.lacks_pyomo()
+    with pytest.raises(RefusedError, match="cube of the records"):
+        problem.to_pyomo()
+
+
+def holds(model):
+    return all(
+        (row.lower is None or pyo.value(row.body) >= pyo.value(row.lower) - 1e-7)
+        and (row.upper is None or pyo.value(row.body) <= pyo.value(row.upper) + 1e-7)
+        for row in model.component_data_objects(pyo.Constraint, active=True)
+    )
