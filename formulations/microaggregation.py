@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from formulations.spread_problem import SpreadProblem
 from optmodels.conditions import Conditions, TDistance
 from optmodels.price import spread
-from optmodels.problem import Formulation, PricedProblem, whole_price
+from optmodels.problem import Formulation, whole_price
 from optmodels.table import Table
 
 
@@ -35,12 +36,8 @@ class Microaggregation(Formulation):
     t: float | None = None
     t_distance: TDistance = "emd"
 
-    def build(self, table: Table, seed: int = 0) -> MicroaggregationProblem:
+    def build(self, table: Table, seed: int = 0) -> SpreadProblem:
         """The microaggregation problem of this table; nothing is drawn, so the seed does not matter."""
         conditions = Conditions(self.k, self.distinct_l, self.entropy_l, self.t, self.t_distance)
         price = spread(table)
-        return MicroaggregationProblem(table, self, conditions, price, price_scale=whole_price(price))
-
-
-class MicroaggregationProblem(PricedProblem):
-    """Microaggregation of one table."""
+        return SpreadProblem(table, self, conditions, price, price_scale=whole_price(price))

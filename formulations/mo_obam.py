@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 from scipy.spatial import cKDTree
 
+from formulations.spread_problem import SpreadProblem
 from optmodels.conditions import TOLERANCE, Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.metrics.privacy import entropies
 from optmodels.partition import Labels, histograms
 from optmodels.price import Floats, Price, spread
-from optmodels.problem import Formulation, Objective, PricedProblem, Problem, View, whole_price
+from optmodels.problem import Formulation, Objective, Problem, View, whole_price
 from optmodels.roles import Scaling
 from optmodels.table import Table
 
@@ -82,7 +83,7 @@ class MoObam(Formulation):
         return parts if self.objective == "bi" else ScalarisedProblem(parts, self)
 
 
-class MoObamProblem(PricedProblem):
+class MoObamProblem(SpreadProblem):
     """Loss and entropy of one table, with least entropies where they are asked for."""
 
     objectives = (LOSS, ENTROPY)
@@ -124,24 +125,6 @@ class MoObamProblem(PricedProblem):
         """The same problem with a least entropy in bits for each sensitive attribute."""
         bounded = replace(self.formulation, least_entropy=tuple(float(bits) for bits in least))
         return MoObamProblem(self.table, bounded)
-
-    def lacks_pyomo(self) -> str | None:
-        """The partition model grows with the cube of the records."""
-        from formulations.partition_model import too_large
-
-        return too_large(self.n)
-
-    def to_pyomo(self) -> View[pyo.ConcreteModel]:
-        """The partition model, minimising the loss; least entropies are held by Gibbs cuts, added lazily.
-
-        Free centroids make the loss nonlinear in memberships; by pairs and class sizes it is linear and exact, and
-        the model stays polynomial where one column for each possible class would not.
-        """
-        from formulations.partition_model import partition_model
-
-        return partition_model(
-            self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=self.largest
-        )
 
 
 class ScalarisedProblem(Problem):

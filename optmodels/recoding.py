@@ -93,7 +93,7 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
         if bool((low == high).all()):
             return original
         lows, highs = _spelled(low), _spelled(high)
-        return _texts_of(_ranges(lows, highs, known=[]), labels, name)
+        return _texts_of(_ranges(lows, highs, [*lows, *highs]), labels, name)
     found = _level_histograms(table, name, labels)
     if len(found.values) == len(found.sizes):
         return pd.Series(table.levels[name].take(found.values[labels]), name=name)
@@ -139,35 +139,27 @@ def _spelled(numbers: NDArray[np.generic]) -> list[str]:
 
 
 def _ranges(lows: list[str], highs: list[str], known: Iterable[str]) -> list[str]:
-    join = _joiner("[", "]", "-", ("..", " to "), {*lows, *highs}, known)
-    return [low if low == high else join([low, high]) for low, high in zip(lows, highs, strict=True)]
+    separator = _separator(("-", "..", " to "), known)
+    return [low if low == high else f"[{low}{separator}{high}]" for low, high in zip(lows, highs, strict=True)]
 
 
 def _sets(found: Histograms, known: list[str]) -> list[str]:
-    join = _joiner("{", "}", ",", (";", "|"), known, known)
+    separator = _separator((",", ";", "|"), known)
     values, starts = found.values.tolist(), found.starts.tolist()
     return [
-        known[values[low]] if high - low == 1 else join([known[value] for value in values[low:high]])
+        known[values[low]] if high - low == 1 else "{" + separator.join(known[v] for v in values[low:high]) + "}"
         for low, high in pairwise(starts)
     ]
 
 
-def _joiner(
-    opening: str, closing: str, usual: str, spare: tuple[str, ...], parts: Iterable[str], known: Iterable[str]
-) -> Callable[[list[str]], str]:
-    """How to write several parts as one text that no other parts and no known value is written as.
+def _separator(usual: tuple[str, ...], known: Iterable[str]) -> str:
+    """One that occurs in no known value, so that values joined by it are written like no value and no other values.
 
-    The separator cannot be read anywhere but where it was put; brackets are repeated until no value starts so.
+    Nor may a value end in a part of it: the separator is to be met first where it was put.
     """
-    pieces, values = set(parts), list(known)
-    candidates = chain((usual, *spare), (f"<{n}>" for n in count()))
-    separator = next(s for s in candidates if all(_splits(piece, s) for piece in pieces))
-    depth = next(d for d in count(1) if not any(value.startswith(opening * d) for value in values))
-    return lambda chosen: opening * depth + separator.join(chosen) + closing * depth
-
-
-def _splits(piece: str, separator: str) -> bool:
-    return (piece + separator).find(separator) == len(piece) and (separator + piece).rfind(separator) == 0
+    values = set(known)
+    candidates = chain(usual, (f"<{n}>" for n in count()))
+    return next(s for s in candidates if all((value + s).find(s) == len(value) for value in values))
 
 
 def _texts_of(texts: list[str], labels: Labels, name: str) -> pd.Series:

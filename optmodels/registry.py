@@ -71,7 +71,7 @@ def _load(group: str, what: str, name: str, base: type[Configurable]) -> type[Co
         raise unknown(what, name, found)
     try:
         loaded = found[name].load()
-    except ImportError as error:
+    except (ImportError, AttributeError) as error:
         raise MissingDependencyError(f"The {what} '{name}' cannot be loaded: {error}.") from error
     if not (isinstance(loaded, type) and issubclass(loaded, base)):
         raise InputError(f"The entry point of the {what} '{name}' names {loaded!r}, which is no {base.__name__}.")

@@ -59,7 +59,7 @@ def relative_gap(value: float | None, bound: float | None) -> float | None:
     return difference / abs(value) if value else float("inf")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A partition with the values its Problem gave it, and what is proven about it."""
 

@@ -25,7 +25,7 @@ from optmodels.flow.paths import (
     workspace,
 )
 from optmodels.flow.pricing import ArcCosts, Cheapest, Prices, centres_share, cheapest_arcs, with_arcs
-from optmodels.flow.scaling import consistent, refine, restart
+from optmodels.flow.scaling import consistent, queue_for, refine, restart
 
 # Reduced costs this small, relative to the largest cost, are rounding.
 _ROUNDING = 1e-12
@@ -85,14 +85,14 @@ class Flow:
         """Bring the potentials near their optimum over the known arcs."""
         state = self._state
         mean = float(np.abs(state.home_cost).mean())
-        queue, queued = np.empty(len(state.excess), np.int64), np.empty(len(state.excess), np.int64)
+        queue = queue_for(state)
         tolerance = coarse * mean
         gain = self.n
         reach = 4 * float(np.abs(self.arcs.costs).max())
         while tolerance >= fine * mean:
             effort = 1_000_000_000
             floor = float(state.potential.min()) - reach
-            left, given_up = refine(self.bounds, self.arcs, state, tolerance, floor, queue, queued, effort)
+            left, given_up = refine(self.bounds, self.arcs, state, queue, tolerance, floor, effort)
             steps = effort - left
             consistent(self.bounds, state)
             self.left = restart(self.bounds, self.arcs, state)

@@ -6,10 +6,13 @@ complementary slackness with them, and augmenting paths finish the work.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from optmodels.flow.paths import Arcs, Bounds, Ints, State, marginal, move, push
+from optmodels.flow.paths import Arcs, Bounds, Floats, Ints, State, marginal, move, push
 
 
 @njit(cache=True)
@@ -94,84 +97,145 @@ def _range_inside(bounds: Bounds, centre: int, value: int, difference: float) ->
     return low, high
 
 
+class Queue(NamedTuple):
+    """Nodes waiting to be relieved of their excess, first in first out, and scratch space for their arcs."""
+
+    nodes: Ints
+    waiting: NDArray[np.uint8]
+    ends: Ints  # (2): where the first is, and how many there are
+    keys: Floats
+    targets: Ints
+    records: Ints
+    costs: Floats
+
+
+def queue_for(state: State) -> Queue:
+    """An empty queue for a network in this state."""
+    nodes, most = len(state.excess), len(state.home) + len(state.spare) + 1
+    return Queue(
+        np.empty(nodes, np.int64),
+        np.zeros(nodes, np.uint8),
+        np.zeros(2, np.int64),
+        np.empty(most),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most),
+    )
+
+
+@njit(cache=True)
+def _enqueue(queue: Queue, node: int) -> None:
+    if queue.waiting[node] == 0:
+        queue.waiting[node] = 1
+        queue.nodes[(queue.ends[0] + queue.ends[1]) % len(queue.nodes)] = node
+        queue.ends[1] += 1
+
+
 @njit(cache=True)
 def refine(
-    bounds: Bounds, arcs: Arcs, state: State, tolerance: float, floor: float, queue: Ints, queued: Ints, effort: int
+    bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, floor: float, effort: int
 ) -> tuple[int, int]:
     """Push and relabel until no excess is left or the effort is spent: (steps not used, nodes given up).
 
     A node whose potential falls below `floor` has no way out over the known arcs and is given up.
     """
-    nodes = len(state.excess)
-    first = last = 0
-    for node in range(nodes):
-        queued[node] = 0
+    queue.waiting[:] = 0
+    queue.ends[:] = 0
+    for node in range(len(state.excess)):
         if state.excess[node] > 0:
-            queue[last] = node
-            queued[node] = 1
-            last += 1
-    waiting = last
+            _enqueue(queue, node)
     given_up = 0
-    last %= nodes
-    while waiting > 0 and effort > 0:
-        node = queue[first]
-        first = (first + 1) % nodes
-        waiting -= 1
-        queued[node] = 0
-        while state.excess[node] > 0 and effort > 0:
+    while queue.ends[1] > 0 and effort > 0:
+        node = queue.nodes[queue.ends[0]]
+        queue.ends[0] = (queue.ends[0] + 1) % len(queue.nodes)
+        queue.ends[1] -= 1
+        queue.waiting[node] = 0
+        while state.excess[node] > 0:
             effort -= 1
-            target = _discharge(bounds, arcs, state, tolerance, node)
-            if target < 0 or state.potential[node] < floor:
+            if state.potential[node] < floor or not _discharge(bounds, arcs, state, queue, tolerance, node):
                 given_up += 1
                 break
-            if state.excess[target] > 0 and queued[target] == 0:
-                queue[last] = target
-                last = (last + 1) % nodes
-                waiting += 1
-                queued[target] = 1
     return effort, given_up
 
 
 @njit(cache=True)
-def _discharge(bounds: Bounds, arcs: Arcs, state: State, tolerance: float, node: int) -> int:
-    """Send one unit along the arc of least reduced cost, lowering the node's potential until that is negative."""
+def _discharge(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, node: int) -> bool:
+    """Send excess along the arcs of least reduced cost, lowering the node's potential below what they need.
+
+    All of the excess leaves after one look at the node's arcs: a node may begin with thousands of records.
+    """
+    potential = state.potential
+    found = _ways_out(bounds, arcs, state, queue, node)
+    if found == 0:
+        return False
+    excess = state.excess[node]
+    last = queue.keys[0]
+    if excess == 1 or found == 1:
+        best = 0
+        for way in range(found):
+            if queue.keys[way] < queue.keys[best]:
+                best = way
+        last = queue.keys[best]
+        push(bounds, state, node, queue.targets[best], queue.records[best], queue.costs[best])
+        if state.excess[queue.targets[best]] > 0:
+            _enqueue(queue, queue.targets[best])
+    else:
+        order = np.argsort(queue.keys[:found])
+        for way in order[:excess]:
+            last = queue.keys[way]
+            push(bounds, state, node, queue.targets[way], queue.records[way], queue.costs[way])
+            if state.excess[queue.targets[way]] > 0:
+                _enqueue(queue, queue.targets[way])
+    if last + potential[node] >= 0:
+        potential[node] = -last - tolerance
+    return True
+
+
+@njit(cache=True)
+def _ways_out(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, node: int) -> int:
+    """List the residual arcs out of a node, the best of each record; a key is a reduced cost but for the node's own."""
     m, n_values = bounds.cap.shape
     potential = state.potential
     pool = m * n_values + m
-    best, target, with_record, with_cost = np.inf, -1, -1, 0.0
+    found = 0
     if node < m * n_values:
         centre, value = node // n_values, node % n_values
         up = m * n_values + centre
         if state.inside[centre, value] < bounds.cap[centre, value]:
-            best = marginal(bounds, centre, value, state.inside[centre, value] + 1) - potential[up]
-            target = up
+            step = marginal(bounds, centre, value, state.inside[centre, value] + 1)
+            found = _list(queue, found, step - potential[up], up, -1, 0.0)
         record = state.head[node]
         while record >= 0:
-            home, home_cost = state.home[record], state.home_cost[record]
+            best, best_arc = np.inf, -1
             for arc in range(arcs.starts[record], arcs.starts[record + 1]):
-                other = arcs.targets[arc]
-                key = arcs.costs[arc] - home_cost - potential[other * n_values + value]
-                if key < best and other != home:
-                    best, target, with_record, with_cost = key, other * n_values + value, record, arcs.costs[arc]
+                key = arcs.costs[arc] - potential[arcs.targets[arc] * n_values + value]
+                if key < best and arcs.targets[arc] != centre:
+                    best, best_arc = key, arc
+            if best_arc >= 0:
+                target = arcs.targets[best_arc] * n_values + value
+                found = _list(queue, found, best - state.home_cost[record], target, record, arcs.costs[best_arc])
             record = state.after[record]
     elif node < pool:
         centre = node - m * n_values
         if state.spare[centre] < bounds.most[centre] - bounds.least[centre]:
-            best, target = -potential[pool], pool
+            found = _list(queue, found, -potential[pool], pool, -1, 0.0)
         for value in range(n_values):
             if state.inside[centre, value] > 0:
+                step = marginal(bounds, centre, value, state.inside[centre, value])
                 pair = centre * n_values + value
-                key = -marginal(bounds, centre, value, state.inside[centre, value]) - potential[pair]
-                if key < best:
-                    best, target = key, pair
+                found = _list(queue, found, -step - potential[pair], pair, -1, 0.0)
     else:
         for centre in range(m):
-            up = m * n_values + centre
-            if state.spare[centre] > 0 and -potential[up] < best:
-                best, target = -potential[up], up
-    if target < 0:
-        return -1
-    if best + potential[node] >= 0:
-        potential[node] = -best - tolerance
-    push(bounds, state, node, target, with_record, with_cost)
-    return target
+            if state.spare[centre] > 0:
+                up = m * n_values + centre
+                found = _list(queue, found, -potential[up], up, -1, 0.0)
+    return found
+
+
+@njit(cache=True, inline="always")
+def _list(queue: Queue, found: int, key: float, target: int, record: int, cost: float) -> int:
+    queue.keys[found] = key
+    queue.targets[found] = target
+    queue.records[found] = record
+    queue.costs[found] = cost
+    return found + 1

@@ -1,59 +1,73 @@
-"""The end of a run: a good partition from the classes at hand, then a MIP over all classes that can still matter.
+"""The end of a run: MIPs over all classes of small reduced cost, more of them each time, until one settles it.
 
 For any duals with Lagrangian bound L, a partition that uses a class of reduced cost r costs at least L + r. So
-a partition better than the incumbent U only uses classes of reduced cost below U - L: if these can be listed, a
-MIP over them settles the problem.
+when z is the optimum over the classes of reduced cost below some ceiling, min(z, L + ceiling) is a bound for all
+partitions, and z is the optimum of all as soon as z <= L + ceiling.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from solvers.columns.generation import Certificate
+from solvers.columns.instance import Ints
 from solvers.columns.search import reduced_cost
 
 if TYPE_CHECKING:
     from solvers.columns.solver import Course
 
-_MIP_SHARE = 0.35  # of the remaining time, for the MIP over the classes at hand
+_FIRST_ROOM = 4_000
+_GROWTH = 3
+_SHARE = 0.5  # of the remaining time, for each MIP but the last
 _UNLIMITED = 600.0  # seconds that stand for no time limit
+_EDGE = 1e-6  # classes this close to the ceiling are let in: the MIP decides up to its own tolerance
+_HALVINGS = 30
 
 
-def finish(course: Course, certificate: Certificate | None) -> None:
-    """Improve the incumbent by the classes at hand, list the classes that matter, and combine those."""
-    run, options = course.run, course.options
-    if certificate is None or not certificate.converged:
-        course.combine(_promising(course, certificate), run.remaining)
-        return
-    listed = _listed(course, certificate, options.enumeration // 10)
-    if listed is None:
-        run.report("integer master over the classes at hand")
-        course.combine(_promising(course, certificate), _MIP_SHARE * min(run.remaining, _UNLIMITED))
-        listed = _listed(course, certificate, options.enumeration)
-    if listed is None or run.expired:
-        return
-    run.report(f"integer master over all {len(listed)} classes that can matter")
-    run.details["listed"] = len(listed)
-    bound, optimal = course.combine(listed, run.remaining)
-    if optimal:
-        run.prove(run.value if run.value is not None else 0.0)
-    elif np.isfinite(bound):
-        run.prove(min(bound, course.value) * course.scale)
+def finish(course: Course, certificate: Certificate) -> None:
+    """List the classes of small reduced cost and combine them, until the problem is settled or time is out."""
+    run = course.run
+    room, ceiling = _FIRST_ROOM, course.value - certificate.bound
+    while not run.expired:
+        gap = course.value - certificate.bound
+        ceiling = min(ceiling, gap)
+        listed = _fitting(course, certificate, ceiling + _EDGE, room)
+        if listed is None:
+            return
+        ceiling, classes = listed[0] - _EDGE, listed[1]
+        whole = ceiling >= gap or not certificate.converged
+        run.report(f"integer master over the {len(classes)} classes of least reduced cost")
+        left = min(run.remaining, _UNLIMITED)
+        bound, settled = course.combine(classes, left if whole else _SHARE * left)
+        course.prove(min(bound, certificate.bound + ceiling))
+        run.details["listed"] = len(classes)
+        if settled and course.value <= certificate.bound + ceiling + _EDGE:
+            run.prove(run.value if run.value is not None else 0.0)
+            return
+        if room >= course.options.enumeration or (whole and not settled):
+            return
+        room *= _GROWTH
+        ceiling *= 2 * _GROWTH
 
 
-def _promising(course: Course, certificate: Certificate | None) -> list[np.ndarray]:  # type: ignore[type-arg]
-    """The classes at hand of least reduced cost; those beyond the gap cannot help."""
+def _fitting(course: Course, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]] | None:
+    """All classes below the highest ceiling, halving it, for which there are no more than `room`."""
+    for _ in range(_HALVINGS):
+        classes = course.generation.pricer.below(certificate.duals, ceiling, room, lambda: course.run.expired)
+        if course.run.expired:
+            return None
+        if classes is not None:
+            return ceiling, classes
+        ceiling /= 2
+    return None
+
+
+def at_hand(course: Course, certificate: Certificate | None, most: int) -> list[Ints]:
+    """The generated classes of least reduced cost: what is left to combine where listing is out of reach."""
     classes = course.master.classes
-    if certificate is None:
+    relaxed = course.generation.relaxed
+    duals = certificate.duals if certificate is not None else None if relaxed is None else relaxed.duals
+    if duals is None or len(classes) <= most:
         return classes
-    costs = np.array([reduced_cost(course.instance.types, certificate.duals, members) for members in classes])
-    gap = course.value - certificate.bound
-    return [classes[c] for c in np.argsort(costs, kind="stable")[:20_000] if costs[c] < gap]
-
-
-def _listed(course: Course, certificate: Certificate, room: int) -> list[np.ndarray] | None:  # type: ignore[type-arg]
-    # The MIP decides up to its own tolerance, so classes at the very edge are let in.
-    ceiling = course.value - certificate.bound + 1e-6
-    return course.generation.pricer.below(certificate.duals, ceiling, room, lambda: course.run.expired)
+    costs = [float(reduced_cost(course.instance.types, duals, members)) for members in classes]
+    return [classes[c] for c in sorted(range(len(classes)), key=costs.__getitem__)[:most]]

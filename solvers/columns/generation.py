@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from solvers.columns.dive import dive
 from solvers.columns.greedy import grow_classes
 from solvers.columns.instance import Floats, Instance, Ints
 from solvers.columns.master import Master, Relaxed
@@ -49,7 +48,7 @@ class Generation:
     proved: Callable[[float], None]
     expired: Callable[[], bool]
     remaining: Callable[[], float]
-    seconds: dict[str, float] = field(default_factory=lambda: {"master": 0.0, "greedy": 0.0, "exact": 0.0, "dive": 0.0})
+    seconds: dict[str, float] = field(default_factory=lambda: {"master": 0.0, "greedy": 0.0, "exact": 0.0})
     values: list[float] = field(default_factory=list)  # of the linear master, whenever it was solved exactly
     rounds: int = 0
     relaxed: Relaxed | None = None
@@ -75,18 +74,6 @@ class Generation:
     def _centre(self, rows: Floats, amount: float) -> None:
         self._amount = amount
         self.master.steer(rows, _BOX_SHARE * np.maximum(np.abs(rows), _BOX_LEAST / _BOX_SHARE), amount)
-
-    def dive(self) -> list[Ints] | None:
-        """A partition close to the linear master's optimum, if there is time."""
-        if self.relaxed is None:
-            return None
-        centre = self.relaxed.duals.rows
-        try:
-            return self._timed(
-                "dive", lambda: dive(self.instance, self.master, self.reach, self.expired, self.remaining)
-            )
-        finally:
-            self._centre(centre, _BOX_AMOUNT)
 
     def converge(self, on_round: Callable[[], None]) -> Certificate | None:
         """Generate until nothing is left to add; None if the time ran out first.

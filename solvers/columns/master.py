@@ -84,7 +84,6 @@ class Master:
         self.instance = instance
         self.classes: list[Ints] = []
         self.prices: list[float] = []
-        self._big = big
         self.cuts = CutSet(instance.types.copies)
         self._known: set[bytes] = set()
         self._lp = highspy.Highs()
@@ -123,16 +122,6 @@ class Master:
         places = np.arange(n, dtype=np.int32)
         self._lp.changeColsCost(n, places, np.column_stack([centre + width, width - centre]).ravel())
         self._lp.changeColsBounds(n, places, np.zeros(n), np.full(n, amount))
-
-    def release(self) -> None:
-        """Let the records' duals go wherever they like: what is not covered costs the big price."""
-        n = self.instance.n_types
-        self.steer(np.zeros(n), np.full(n, self._big), highspy.kHighsInf)
-
-    def bound_below(self, place: int, times: int) -> None:
-        """Take a class at least so many times."""
-        self._lp.changeColBounds(self._n_artificial + place, float(times), highspy.kHighsInf)
-        self._lp.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
 
     def add(self, classes: Iterable[Ints]) -> int:
         """Add the classes that are not there yet; how many those were."""

@@ -12,16 +12,18 @@ from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
 from solvers import candidate_centres
 from solvers.columns.cuts import violated
-from solvers.columns.finish import finish
+from solvers.columns.finish import at_hand, finish
 from solvers.columns.generation import Certificate, Generation
 from solvers.columns.incumbent import first_partition, improved
-from solvers.columns.instance import Instance, make_instance
+from solvers.columns.instance import Instance, Ints, make_instance
 from solvers.columns.integer import combine
 from solvers.columns.master import Master
 from solvers.columns.pricing import Pricer
 
 _MOST_RECORDS = 12_000  # the pairwise bound is a dense matrix
-_CUT_ROUND_GAIN = 0.01  # a round of cuts must close this share of the gap
+_CUT_ROUND_GAIN = 1e-5  # a round of cuts must raise the bound by this share of it
+_CUTS_A_TYPE = 4
+_AT_HAND = 10_000
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,14 @@ class Course:
             self.instance,
             self.master,
             Pricer(self.instance, options.node_limit),
-            proved=self._prove,
+            proved=self.prove,
             expired=self._enough,
             remaining=lambda: run.remaining,
         )
         self.integer_seconds = 0.0
 
-    def _prove(self, bound: float) -> None:
+    def prove(self, bound: float) -> None:
+        """Record a bound given in the instance's unit."""
         # A hair less than computed: sums of many duals carry their rounding.
         bound -= 1e-10 * (abs(bound) + self.instance.n)
         if self.run.value is None:
@@ -134,23 +137,22 @@ class Course:
         if run.labels is not None:
             generation.start(self.instance.classes(run.labels))
         certificate = self._converge()
-        self._dive()
         before = 0.0
-        while certificate is not None and certificate.converged and not self._closed():
+        while certificate is not None and certificate.converged and not self._closed() and not self._enough():
             assert generation.relaxed is not None
             self._round_up()
-            if certificate.bound - before < _CUT_ROUND_GAIN * (self.value - certificate.bound):
+            if certificate.bound - before < _CUT_ROUND_GAIN * certificate.bound:
                 break
             before = certificate.bound
-            cuts = violated(self.master, generation.relaxed, self.options.cuts_a_round, 4)
+            cuts = violated(self.master, generation.relaxed, self.options.cuts_a_round, _CUTS_A_TYPE)
             if self.master.add_cuts(cuts) == 0:
                 break
             certificate = self._converge() or certificate
-            if self._enough():
-                break
-        self._dive()
-        if not run.expired and not run.proven_infeasible and not self._closed():
-            finish(self, certificate)
+        if not run.proven_infeasible and not self._closed() and not run.expired:
+            if certificate is not None and certificate.converged:
+                finish(self, certificate)
+            if not self._closed() and not run.expired:
+                self.combine(at_hand(self, certificate, _AT_HAND), run.remaining)
         self._note()
 
     def _converge(self) -> Certificate | None:
@@ -161,13 +163,6 @@ class Course:
             )
 
         return self.generation.converge(on_round)
-
-    def _dive(self) -> None:
-        if self._closed() or self.run.proven_infeasible:
-            return
-        self.run.report("diving")
-        if (classes := self.generation.dive()) is not None:
-            self.offer(classes)
 
     def _closed(self) -> bool:
         return self.value - self.bound <= 1e-9 * self.value
@@ -180,11 +175,11 @@ class Course:
         if np.abs(weights - times).max() < 1e-6 and self.generation.relaxed.missing < 1e-6:
             self.offer([self.master.classes[c] for c in np.flatnonzero(times) for _ in range(times[c])])
 
-    def offer(self, classes: list[np.ndarray]) -> None:  # type: ignore[type-arg]
+    def offer(self, classes: list[Ints]) -> None:
         """Offer a partition given by its classes."""
         self.run.offer(self.instance.labels(classes))
 
-    def combine(self, classes: list[np.ndarray], seconds: float) -> tuple[float, bool]:  # type: ignore[type-arg]
+    def combine(self, classes: list[Ints], seconds: float) -> tuple[float, bool]:
         """Offer the best partition made of these classes; the bound on all of them, and whether it is settled."""
         began = perf_counter()
         start = None if self.run.labels is None else self.instance.classes(self.run.labels)

@@ -21,7 +21,7 @@ from solvers.repair import merge_until_met
 CHUNK = 20_000_000
 
 
-def construct(price: Price, test: ClassTest, n_classes: int | None = None) -> Labels | None:
+def first_partition(price: Price, test: ClassTest, n_classes: int | None = None) -> Labels | None:
     """A partition that meets the conditions, in exactly `n_classes` classes if that is given; None if none was found."""
     n = price.n
     quota = n // test.k if n_classes is None else n_classes
@@ -52,7 +52,7 @@ def make_feasible(price: Price, test: ClassTest, labels: Labels, n_classes: int 
     if right and not broken_classes(test, *members(labels)).any():
         return labels
     if n_classes is not None:
-        return construct(price, test, n_classes)
+        return first_partition(price, test, n_classes)
     merged = merge_until_met(price, test, labels)
     return None if broken_classes(test, *members(merged)).any() else merged
 

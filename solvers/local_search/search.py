@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from optmodels.conditions import ClassTest
 from optmodels.partition import Labels, canonical
 from optmodels.price import SPREAD, Price
+from solvers.local_search.construct import make_feasible
 from solvers.local_search.moves import sweep
 from solvers.local_search.near import neighbourhoods
 from solvers.local_search.ruin import ruin_and_recreate
@@ -18,7 +20,18 @@ from solvers.local_search.state import LOW, MEAN, fill, new_state
 
 NEIGHBOURS = 12
 SWEEP_ROWS = 50_000
+MOST_SWEEPS = 50
+SWEEP_SAVING = 1e-4  # a sweep that saves less than this share ends the first descent
 MOST_ROWS = 512
+STEPS = 200  # temperatures of one cooling
+STEP_SECONDS = 0.25
+FIRST_ROUNDS = 200
+ROUNDS_AT_ONCE = 5_000
+CYCLES = (0.0, 0.1, 0.3, 1.0)  # coolings, as shares of the time
+FEW_ROUNDS = 40
+ROUNDS_PER_CLASS = 300
+QUIET_CYCLES = 2
+CYCLE_SAVING = 1e-4
 TOLERANCE = 1e-11  # of the price of everyone in one class: savings below it are rounding
 
 
@@ -77,7 +90,7 @@ class Descent:
             yield sweep(self.state, self.test, self.near, self.owner, 0, order, low, high, self.tolerance)
 
     def anneal(self, rounds: int, temperature: float, widest: int) -> None:
-        """So many rounds of ruin and recreate at one temperature, shared among the workers."""
+        """So many rounds of ruin and recreate by each worker at one temperature."""
         self._share_out()
         free = np.flatnonzero(self.state.sizes == 0)
         tasks = []
@@ -109,27 +122,134 @@ class Descent:
         self.owner[:] = np.searchsorted(edges, along)
 
 
-def timed(
-    descent: Descent, seconds: float, *, heat: float, cool: float, widest: int, on_best: Callable[[Labels], object]
-) -> None:
-    began = perf_counter()
-    while True:
+@dataclass(frozen=True)
+class Schedule:
+    """When to stop and how hot to anneal; temperatures are in units of the average price of a class."""
+
+    seconds: float | None = None
+    iterations: int | None = None
+    hottest: float = 3.0
+    coldest: float = 0.01
+    widest: int = 4
+
+
+def follow(descent: Descent, schedule: Schedule, on_best: Callable[[Labels], object]) -> bool:
+    """Improve until the schedule ends; False if that was by the clock. `on_best` receives every new best."""
+    clock = Clock(schedule.seconds)
+    for _ in range(MOST_SWEEPS):
         before = descent.total
         for _ in descent.sweep():
-            if perf_counter() - began > seconds:
+            if clock.over:
                 break
-        if descent.total > before - 1e-6 * before or perf_counter() - began > seconds:
-            break
-    if descent.settle():
-        on_best(descent.best)
-    average = descent.total / descent.n_classes
-    rounds = 1000
-    while (spent := perf_counter() - began) < seconds:
-        share = spent / seconds
-        temperature = average * heat * (cool ** share) 
-        start = perf_counter()
-        descent.anneal(rounds, temperature, widest)
-        took = perf_counter() - start
-        rounds = int(np.clip(rounds * 0.25 / max(took, 1e-3), rounds / 4, rounds * 4)) + 1
         if descent.settle():
             on_best(descent.best)
+        if clock.over:
+            return False
+        if descent.total > before * (1 - SWEEP_SAVING):
+            break
+    if schedule.iterations is not None:
+        _cycle_by_rounds(descent, schedule, schedule.iterations, clock, on_best)
+        return not clock.over
+    if schedule.seconds is not None:
+        _cycles_by_time(descent, schedule, clock, on_best)
+        return False
+    length, quiet = ROUNDS_PER_CLASS * descent.n_classes, 0
+    while quiet < QUIET_CYCLES:
+        before = descent.best_price
+        _cycle_by_rounds(descent, schedule, length, clock, on_best)
+        quiet = 0 if descent.best_price < before * (1 - CYCLE_SAVING) else quiet + 1
+        length *= 2
+    return True
+
+
+class Clock:
+    """Seconds spent of a limit that may be absent."""
+
+    def __init__(self, limit: float | None) -> None:
+        self._began = perf_counter()
+        self._limit = limit
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the beginning."""
+        return perf_counter() - self._began
+
+    @property
+    def over(self) -> bool:
+        """Whether the limit has passed."""
+        return self._limit is not None and self.spent >= self._limit
+
+
+def _temperature(schedule: Schedule, average: float, share: float) -> float:
+    """Falls geometrically from hottest to coldest while the share of work done rises from 0 to 1."""
+    return float(average * schedule.hottest * (schedule.coldest / schedule.hottest) ** share)
+
+
+def _cycle_by_rounds(
+    descent: Descent, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
+) -> None:
+    """One cooling whose steps are counted, not timed: the same for the same seed."""
+    descent.back_to_best()
+    average = descent.total / descent.n_classes
+    steps = max(1, min(STEPS, rounds // descent.workers))
+    done = 0
+    for step in range(steps):
+        upto = rounds * (step + 1) // steps
+        share_of_each = -(-(upto - done) // descent.workers)
+        # long steps return to Python now and then, for the clock and for Ctrl-C
+        while share_of_each > 0:
+            some = min(share_of_each, ROUNDS_AT_ONCE)
+            descent.anneal(some, _temperature(schedule, average, step / steps), schedule.widest)
+            share_of_each -= some
+            if descent.settle():
+                on_best(descent.best)
+            if clock.over:
+                return
+        done = upto
+
+
+def _cycles_by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
+    """Coolings that share the time left, each longer than the one before and each from the best partition."""
+    assert schedule.seconds is not None
+    began, rounds = clock.spent, FIRST_ROUNDS
+    left = schedule.seconds - began
+    for low, high in zip(CYCLES[:-1], CYCLES[1:], strict=True):
+        descent.back_to_best()
+        average = descent.total / descent.n_classes
+        start, length = began + low * left, (high - low) * left
+        while (share := (clock.spent - start) / length) < 1 and not clock.over:
+            temperature = _temperature(schedule, average, max(share, 0.0))
+            # where time allows few rounds per class, a hot start would not be cooled down again
+            per_class = rounds / (STEP_SECONDS * descent.n_classes) * length * descent.workers
+            if per_class < FEW_ROUNDS:
+                temperature = 0.0
+            before = clock.spent
+            descent.anneal(rounds, temperature, schedule.widest)
+            took = max(clock.spent - before, 1e-4)
+            rounds = 1 + int(rounds * min(4.0, max(0.25, STEP_SECONDS / took)))
+            if descent.settle():
+                on_best(descent.best)
+
+
+def improve(
+    price: Price, test: ClassTest, labels: Labels, *, n_classes: int | None = None, seconds: float, seed: int
+) -> Labels:
+    """A feasible partition no worse than the given feasible one, after about so many seconds.
+
+    A given partition that is not feasible is repaired first; if that fails it is returned as it is.
+
+    >>> import optmodels as om
+    >>> import pandas as pd
+    >>> from optmodels.conditions import Conditions
+    >>> from optmodels.price import spread
+    >>> table = om.Table(pd.DataFrame({"age": [0, 10, 1, 11, 2, 12]}), quasi={"age": "numeric"})
+    >>> start = np.array([0, 0, 0, 1, 1, 1])
+    >>> improve(spread(table), Conditions(k=3).compile(table), start, seconds=0.1, seed=1)
+    array([0, 1, 0, 1, 0, 1])
+    """
+    start = make_feasible(price, test, labels, n_classes)
+    if start is None:
+        return canonical(labels)
+    descent = Descent(price, test, start, fixed=n_classes is not None, seed=seed)
+    follow(descent, Schedule(seconds=seconds), lambda found: None)
+    return canonical(descent.best)

@@ -114,6 +114,12 @@ def test_group_rows_of_many_rows_in_parts_and_with_a_growing_table():
     assert (group_rows(columns) == expected).all()
 
 
+def test_every_kind_of_nan_is_the_same():
+    other = np.array([0x7FF8000000000001, 0xFFF8000000000000], np.uint64).view(np.float64)
+    assert np.isnan(other).all()
+    assert group_rows([np.array([np.nan, 1.0, *other])]).tolist() == [0, 1, 0, 0]
+
+
 def test_columns_need_not_be_contiguous():
     block = np.arange(12).reshape(6, 2) // 4
     assert group_rows([block[:, 0], block[:, 1]]).tolist() == [0, 0, 1, 1, 2, 2]

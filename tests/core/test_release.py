@@ -130,6 +130,29 @@ def test_intervals_of_awkward_numbers_can_be_read(values, expected):
     assert recode(table, [0, 0, 1, 1], "interval")["x"].tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["a", "b", "c"], "{a,b}"),
+        (["a", "b", "{a,b}"], "{a;b}"),
+        (["a", "b", "a,b"], "{a;b}"),
+        (["a", "b", ",;|"], "{a<0>b}"),
+        (["a", "b", ",;|<0>"], "{a<1>b}"),
+    ],
+)
+def test_a_set_is_written_like_no_value_and_no_other_set(values, expected):
+    table = Table(pd.DataFrame({"v": values}), quasi={"v": "categorical"})
+    recoded = recode(table, [0, 0, 1], "interval")["v"]
+    assert recoded.tolist() == [expected, expected, values[2]]
+
+
+def test_a_separator_is_not_read_across_the_end_of_a_level():
+    """With two dots between them, "a." to "b" and "a" to ".b" would both be [a...b]."""
+    levels = ["a.", "a", "-", "b", ".b"]
+    table = Table(pd.DataFrame({"v": ["a.", "b", "a", ".b", "-"]}), quasi={"v": "ordinal"}, orders={"v": levels})
+    assert recode(table, [0, 0, 1, 1, 2], "interval")["v"].tolist()[::2] == ["[a. to b]", "[a to .b]", "-"]
+
+
 awkward_text = st.text(alphabet="ab{},;|<0>", min_size=1, max_size=6)
 
 

@@ -9,30 +9,14 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 
-from formulations import LiangSamavi, MoObam
-from formulations.microaggregation import Microaggregation, MicroaggregationProblem
-from formulations.partition_model import partition_model
+from formulations import LiangSamavi, Microaggregation, MoObam
 from optmodels.errors import InputError, RefusedError
-from optmodels.problem import Problem
+from optmodels.problem import PricedProblem
 from optmodels.solution import Status, Stop
 from optmodels.solver import Run
 from optmodels.testing import brute_force, check_solution, check_solver, small_table
 from solvers.highs_run import solve
 from solvers.milp import Milp
-
-
-class Modelled(MicroaggregationProblem):
-    """Microaggregation with all its conditions through the partition model."""
-
-    def to_pyomo(self):
-        return partition_model(
-            self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=self.largest
-        )
-
-
-def modelled(formulation, table):
-    problem = formulation.build(table)
-    return Modelled(table, formulation, problem.conditions, problem.price, price_scale=problem.price_scale)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +48,7 @@ def test_class_wise_conditions_agree_with_brute_force(conditions):
     formulation = Microaggregation(k=2, **conditions)
 
     def problem(seed):
-        return modelled(formulation, small_table(6, seed=seed, sensitive=2))
+        return formulation.build(small_table(6, seed=seed, sensitive=2))
 
     check_solver(Milp(), problem, seeds=range(2), time_limit=60)
 
@@ -151,12 +135,8 @@ def test_refusals():
     with pytest.raises(RefusedError, match="at most 60"):
         Milp().solve(MoObam(k=2).build(small_table(70)))
 
-    class Bare(MicroaggregationProblem):
-        to_pyomo = Problem.to_pyomo
-        lacks_pyomo = Problem.lacks_pyomo
-
-    bare = Microaggregation(k=2).build(table)
-    bare.__class__ = Bare
+    modelled = Microaggregation(k=2).build(table)
+    bare = PricedProblem(table, modelled.formulation, modelled.conditions, modelled.price)
     with pytest.raises(RefusedError, match="no Pyomo view"):
         Milp().solve(bare)
 

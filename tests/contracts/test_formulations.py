@@ -1,0 +1,32 @@
+"""Every formulation keeps the contract: one judge, deterministic builds, structure that agrees with the judge."""
+
+import pytest
+
+from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
+from optmodels.problem import Formulation
+from optmodels.testing import check_formulation, small_table
+
+FORMULATIONS = [
+    Microaggregation(k=2),
+    Microaggregation(k=3, distinct_l=2),
+    Microaggregation(k=2, entropy_l=1.5),
+    Microaggregation(k=2, t=0.4),
+    LiangSamavi(k=2),
+    LiangSamavi(k=3),
+    MoObam(k=2),
+    MoObam(k=2, n_clusters=3),
+    MoObam(k=2, objective="lambda", lam=0.3),
+    MoObam(k=2, objective="normalised", lam=0.3),
+]
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS, ids=repr)
+@pytest.mark.parametrize("seed", range(3))
+def test_mixed_tables(formulation: Formulation, seed: int) -> None:
+    check_formulation(formulation, small_table(9, seed=seed, sensitive=2))
+
+
+@pytest.mark.parametrize("formulation", [Aminifar(n_clusters=3), Aminifar(n_clusters=3, alpha=1.5)], ids=repr)
+@pytest.mark.parametrize("seed", range(3))
+def test_tables_of_numbers(formulation: Formulation, seed: int) -> None:
+    check_formulation(formulation, small_table(9, seed=seed, categorical=0, values=2))

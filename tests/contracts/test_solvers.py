@@ -1,0 +1,65 @@
+"""Every solver against brute force over all partitions, on every formulation and condition it takes."""
+
+from collections.abc import Callable
+
+import pytest
+
+from formulations import LiangSamavi, Microaggregation, MoObam
+from optmodels import registry
+from optmodels.errors import RefusedError
+from optmodels.problem import Formulation, Problem
+from optmodels.testing import check_solver, small_table
+
+CONDITIONS: dict[str, Formulation] = {
+    "k": Microaggregation(k=3),
+    "distinct": Microaggregation(k=2, distinct_l=2),
+    "entropy": Microaggregation(k=2, entropy_l=1.6),
+    "t": Microaggregation(k=2, t=0.35),
+    "all": Microaggregation(k=2, distinct_l=2, entropy_l=1.4, t=0.45),
+    "extent": LiangSamavi(k=3),
+    "classes": MoObam(k=2, n_clusters=3),
+    "bits": MoObam(k=2, least_entropy=(0.8,)),
+}
+SCORES: dict[str, Formulation] = {
+    "lambda": MoObam(k=2, objective="lambda", lam=0.3),
+    "normalised": MoObam(k=2, objective="normalised", lam=0.4),
+}
+
+
+def tables(formulation: Formulation, n: int, *, repeated: bool = False) -> Callable[[int], Problem]:
+    return lambda seed: formulation.build(small_table(n, seed=seed, repeated=repeated), seed=seed)
+
+
+@pytest.mark.parametrize("repeated", [False, True], ids=["distinct", "repeated"])
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_columns(condition: str, repeated: bool) -> None:
+    check_solver(registry.solver("columns")(), tables(CONDITIONS[condition], 9, repeated=repeated), seeds=range(4))
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_milp(condition: str) -> None:
+    check_solver(registry.solver("milp")(), tables(CONDITIONS[condition], 7), seeds=range(2))
+
+
+@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("solver", ["epsilon", "milp", "auto"])
+def test_scores(solver: str, score: str) -> None:
+    check_solver(registry.solver(solver)(), tables(SCORES[score], 6), seeds=range(2))
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@pytest.mark.parametrize("solver", ["local_search", "auto"])
+def test_heuristics_and_auto(solver: str, condition: str) -> None:
+    check_solver(registry.solver(solver)(), tables(CONDITIONS[condition], 8), seeds=range(2))
+
+
+@pytest.mark.parametrize("condition", ["k", "distinct", "entropy", "t", "all"])
+def test_mdav(condition: str) -> None:
+    check_solver(registry.solver("mdav")(), tables(CONDITIONS[condition], 9), seeds=range(10))
+
+
+@pytest.mark.parametrize("solver", ["mdav", "network"])
+def test_what_does_not_fit_is_refused_with_a_reason(solver: str) -> None:
+    problem = LiangSamavi(k=2).build(small_table())
+    with pytest.raises(RefusedError, match="cannot solve this problem: "):
+        registry.solver(solver)().solve(problem)

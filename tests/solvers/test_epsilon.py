@@ -1,0 +1,69 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import optmodels as om
+from formulations import Microaggregation, MoObam
+from optmodels.errors import RefusedError
+from optmodels.testing import brute_force_front, check_solution, small_table
+from solvers import pareto
+from solvers.epsilon import Epsilon
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 2), st.sampled_from([None, 2, 3]))
+def test_front_is_the_brute_force_front(seed: int, sensitive: int, n_clusters: int | None) -> None:
+    problem = MoObam(k=2, n_clusters=n_clusters).build(small_table(7, seed=seed, sensitive=sensitive))
+    front = pareto(problem)
+    expected = brute_force_front(problem)
+    assert len(front) == len(expected)
+    for point, values in zip(front, expected, strict=True):
+        check_solution(point)
+        assert point.status == "optimal"
+        assert (point.values["loss"], point.values["entropy"]) == pytest.approx(values, abs=1e-9)
+    assert front.details["complete"] is True
+
+
+def test_over_another_exact_solver_the_front_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = MoObam(k=2).build(small_table(7, seed=5))
+    expected = pareto(problem).costs
+    monkeypatch.setattr("solvers.epsilon.MOST_RECORDS", 0)
+    for solver in ("columns", "milp"):
+        assert pareto(problem, options={"solver": solver}).costs == pytest.approx(expected, abs=1e-7)
+
+
+def test_a_front_cut_short_says_what_is_proven_of_the_rest() -> None:
+    problem = MoObam(k=2).build(small_table(8, seed=3))
+    whole, part = pareto(problem), Epsilon(levels=3).pareto(problem)
+    assert part.details["complete"] is False
+    levels = part.details["levels"]
+    assert isinstance(levels, list)
+    assert len(levels) <= 3
+    for point in whole:
+        proven = max(
+            level["loss_at_least"] or 0.0
+            for level in levels
+            if level["entropy_at_least"] <= point.values["entropy"] + 1e-7
+        )
+        assert point.values["loss"] >= proven - 1e-9
+
+
+def test_one_objective_has_no_front() -> None:
+    with pytest.raises(RefusedError):
+        pareto(Microaggregation(k=2).build(small_table()))
+
+
+def test_fourteen_people_of_german_credit_agree_with_every_partition_into_two() -> None:
+    problem = MoObam(k=5).build(om.dataset("german").take(np.arange(14)))
+    points = {}
+    for mask in range(1 << 13):
+        labels = (mask >> np.arange(14)) & 1
+        if labels.sum() in (0, *range(5, 10)):
+            values = problem.evaluate(labels).values
+            points[mask] = (values["loss"], values["entropy"])
+    for point in pareto(problem):
+        better = [p for p in points.values() if p[1] >= point.values["entropy"] - 1e-9]
+        assert math.isclose(min(p[0] for p in better), point.values["loss"], rel_tol=1e-9)
