@@ -168,7 +168,7 @@ class Conditions:
         """How many classes break each condition that was asked for; labels run from 0 to C-1."""
         broken = broken_classes(test, *members(labels))
         asked = {"k": self.k, "distinct_l": self.distinct_l, "entropy_l": self.entropy_l, "t": self.t}
-        return {name: int(count) for (name, bound), count in zip(asked.items(), broken, strict=True) if bound is not None}
+        return {name: int(count) for name, count in zip(asked, broken, strict=True) if asked[name] is not None}
 
 
 def _joined(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:

@@ -57,8 +57,8 @@ class Price:
 
     def per_class(self, labels: Labels) -> Floats:
         """The price of every class of a partition; labels run from 0 to C-1."""
-        order, starts = members(labels)
-        return class_prices(self.kind, self.numeric, self.codes, self.code_weights, order, starts)
+        prices: Floats = class_prices(self.kind, self.numeric, self.codes, self.code_weights, *members(labels))
+        return prices
 
     def total(self, labels: Labels) -> float:
         """The price of a whole partition."""

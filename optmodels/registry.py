@@ -32,7 +32,7 @@ def formulation(name: str) -> type[Formulation]:
     >>> formulation("microaggregation").name
     'microaggregation'
     """
-    return _load(FORMULATIONS, "formulation", name, Formulation)
+    return _load(FORMULATIONS, "formulation", name, Formulation)  # type: ignore[type-abstract]
 
 
 def solver(name: str) -> type[Solver]:
@@ -41,7 +41,7 @@ def solver(name: str) -> type[Solver]:
     >>> solver("mdav").name
     'mdav'
     """
-    return _load(SOLVERS, "solver", name, Solver)
+    return _load(SOLVERS, "solver", name, Solver)  # type: ignore[type-abstract]
 
 
 def configured(kind: type[Configurable], options: Mapping[str, Any]) -> Configurable:

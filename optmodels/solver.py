@@ -243,7 +243,7 @@ class FrontSolver(Solver):
         self._check(problem, time_limit)
         if len(problem.objectives) < 2:
             raise RefusedError(
-                f"'{problem.formulation.name}' has one objective ({problem.target.name}) here: a front needs two or more."
+                f"'{problem.formulation.name}' has one objective, {problem.target.name}: a front needs two or more."
             )
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress)
         found: list[Solution] = []

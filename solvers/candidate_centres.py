@@ -83,7 +83,8 @@ def search(problem: ClassAdditive, run: Run) -> None:
     while not run.expired:
         floor, classes = _price(groups, duals, k, slack, class_dual)
         bound = float(duals @ groups.counts + p * floor)
-        added = sum(master.add(*_column(groups, members)) for members in classes)
+        for members in classes:
+            master.add(*_column(groups, members))
         if bound > best:
             best, centre, width, failures = bound, duals, 1.2 * width, 0
             run.prove(bound / problem.price_scale)

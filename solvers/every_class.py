@@ -99,7 +99,8 @@ class EveryClass:
                 self._pooled.add(int(mask))
                 self._pool.append(int(mask))
                 rows = np.append(_members(int(mask), self.n), self.n).astype(np.int32)
-                self._highs.addCol(float(self.prices[mask]), 0.0, highspy.kHighsInf, len(rows), rows, np.ones(len(rows)))
+                price = float(self.prices[mask])
+                self._highs.addCol(price, 0.0, highspy.kHighsInf, len(rows), rows, np.ones(len(rows)))
 
     def _restrict(self, least: Floats) -> None:
         """Classes of the pool below the least entropies are held at zero."""
@@ -273,10 +274,10 @@ def _dual_sums(duals: Floats, first: int, bits: int) -> Floats:
 
 @njit(cache=True)
 def _diverse(entropies: Floats, least: Floats, mask: int) -> bool:
+    diverse = True
     for j in range(len(least)):
-        if entropies[j, mask] < least[j] - _ZERO:
-            return False
-    return True
+        diverse &= entropies[j, mask] >= least[j] - _ZERO
+    return diverse
 
 
 @njit(cache=True, parallel=True)

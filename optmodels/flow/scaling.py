@@ -186,6 +186,8 @@ def _discharge(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance
             push(bounds, state, node, queue.targets[way], queue.records[way], queue.costs[way])
             if state.excess[queue.targets[way]] > 0:
                 _enqueue(queue, queue.targets[way])
+            if queue.records[way] < 0:  # such an arc may take more, so whatever costs more has to wait
+                break
     if last + potential[node] >= 0:
         potential[node] = -last - tolerance
     return True

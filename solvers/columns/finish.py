@@ -17,24 +17,28 @@ if TYPE_CHECKING:
     from solvers.columns.solver import Course
 
 _FIRST_ROOM = 4_000
+_FIRST_CEILING = 0.03  # of the bound
+_CLASSES_A_SECOND = 1_500  # more than HiGHS can make use of in the time left
 _GROWTH = 3
 _SHARE = 0.5  # of the remaining time, for each MIP but the last
 _UNLIMITED = 600.0  # seconds that stand for no time limit
 _EDGE = 1e-6  # classes this close to the ceiling are let in: the MIP decides up to its own tolerance
-_HALVINGS = 30
+_SHRINK = 0.7
+_SHRINKINGS = 40
 
 
 def finish(course: Course, certificate: Certificate) -> None:
     """List the classes of small reduced cost and combine them, until the problem is settled or time is out."""
     run = course.run
-    room, ceiling = _FIRST_ROOM, course.value - certificate.bound
+    room, ceiling, before = _FIRST_ROOM, _FIRST_CEILING * certificate.bound + _EDGE, -1
     while not run.expired:
         gap = course.value - certificate.bound
         ceiling = min(ceiling, gap)
+        room = min(room, course.options.enumeration, int(_CLASSES_A_SECOND * min(run.remaining, _UNLIMITED)))
         listed = _fitting(course, certificate, ceiling + _EDGE, room)
-        if listed is None:
+        if listed is None or (len(listed[1]) <= before and ceiling < gap):
             return
-        ceiling, classes = listed[0] - _EDGE, listed[1]
+        ceiling, classes, before = listed[0] - _EDGE, listed[1], len(listed[1])
         whole = ceiling >= gap or not certificate.converged
         run.report(f"integer master over the {len(classes)} classes of least reduced cost")
         left = min(run.remaining, _UNLIMITED)
@@ -44,21 +48,21 @@ def finish(course: Course, certificate: Certificate) -> None:
         if settled and course.value <= certificate.bound + ceiling + _EDGE:
             run.prove(run.value if run.value is not None else 0.0)
             return
-        if room >= course.options.enumeration or (whole and not settled):
+        if whole and not settled:
             return
         room *= _GROWTH
         ceiling *= 2 * _GROWTH
 
 
 def _fitting(course: Course, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]] | None:
-    """All classes below the highest ceiling, halving it, for which there are no more than `room`."""
-    for _ in range(_HALVINGS):
+    """All classes below the first of ever lower ceilings for which there are no more than `room`."""
+    for _ in range(_SHRINKINGS):
         classes = course.generation.pricer.below(certificate.duals, ceiling, room, lambda: course.run.expired)
         if course.run.expired:
             return None
         if classes is not None:
             return ceiling, classes
-        ceiling /= 2
+        ceiling *= _SHRINK
     return None
 
 

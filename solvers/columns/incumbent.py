@@ -8,7 +8,7 @@ from optmodels.partition import Labels
 from optmodels.problem import ClassAdditive
 from optmodels.solver import Run
 from solvers.local_search import improve
-from solvers.local_search.construct import construct
+from solvers.local_search.construct import first_partition as construct
 
 _SHARE = 0.2  # of the time limit, for local search
 _MOST_SECONDS = 12.0

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event, Thread
+from time import perf_counter
 from typing import Any
 
 import highspy
 import numpy as np
 
-from solvers.columns.instance import Ints
+from solvers.columns.instance import Floats, Ints
 from solvers.columns.master import Master
 
 _POLL_SECONDS = 0.1
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,16 +54,23 @@ def combine(
             value[known[members.tobytes()]] += 1.0
         solution.col_value = value.tolist()
         mip.setSolution(solution)
-    _run(mip)
+    best, ended = _run(mip, seconds)
+    if not ended:
+        return Combination(None if best is None else _chosen(pool, best), -np.inf, False)
     info, kinds = mip.getInfo(), highspy.HighsModelStatus
     status = mip.getModelStatus()
     if status == kinds.kInfeasible:
         return Combination(None, np.inf, True)
-    chosen: list[Ints] | None = None
     if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
-        times = np.rint(np.array(mip.getSolution().col_value)).astype(np.int64)
-        chosen = [pool[c] for c in np.flatnonzero(times) for _ in range(times[c])]
-    return Combination(chosen, float(info.mip_dual_bound), status == kinds.kOptimal)
+        best = np.array(mip.getSolution().col_value)
+    return Combination(
+        None if best is None else _chosen(pool, best), float(info.mip_dual_bound), status == kinds.kOptimal
+    )
+
+
+def _chosen(classes: Sequence[Ints], value: Floats) -> list[Ints]:
+    times = np.rint(value).astype(np.int64)
+    return [classes[c] for c in np.flatnonzero(times) for _ in range(times[c])]
 
 
 def _model(master: Master, classes: Sequence[Ints]) -> highspy.HighsLp:
@@ -88,20 +96,26 @@ def _model(master: Master, classes: Sequence[Ints]) -> highspy.HighsLp:
     return lp
 
 
-def _run(mip: highspy.Highs) -> None:
-    interrupted = Event()
+def _run(mip: highspy.Highs, seconds: float) -> tuple[Floats | None, bool]:
+    """Run it; the best solution seen on the way, and whether it ended in time.
+
+    HiGHS looks at its clock only now and then, so it is left to end by itself when it is too late.
+    """
+    stopped = Event()
+    solutions: list[Floats] = []
 
     def watch(event: Any) -> None:
-        if interrupted.is_set():
+        if stopped.is_set():
             event.interrupt()
 
     mip.cbMipInterrupt += watch
+    mip.cbMipImprovingSolution += lambda event: solutions.append(np.array(event.data_out.mip_solution))
     worker = Thread(target=mip.run, daemon=True)
     worker.start()
+    deadline = perf_counter() + seconds + _PATIENCE_SECONDS
     try:
-        while worker.is_alive():
+        while worker.is_alive() and perf_counter() < deadline:
             worker.join(_POLL_SECONDS)
-    except KeyboardInterrupt:
-        interrupted.set()
-        worker.join(_PATIENCE_SECONDS)
-        raise
+    finally:
+        stopped.set()
+    return (solutions[-1] if solutions else None), not worker.is_alive()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.columns.instance import Floats, Instance, Ints, PairBound
-from solvers.columns.search import Duals, collect, search_many, star_bounds
+from solvers.columns.search import Duals, collect, collect_few, search_many, star_bounds
 
 _THREADS = 2
 _CHUNK = 16
@@ -161,6 +161,25 @@ class Pricer:
                     if not complete or len(classes) + len(found) > room or expired():
                         return None
                     classes += [np.sort(members) for members in found]
+        return classes
+
+
+    def few_of_each(self, duals: Duals, ceiling: float, few: int, expired: Expired) -> list[Ints]:
+        """The classes of least reduced cost of each seed and size, about `few` of each and all below the ceiling."""
+        classes: list[Ints] = []
+        instance = self.instance
+        for size in range(instance.smallest, instance.largest + 1):
+            bound = self.pair_bound(size)
+            chunks = np.array_split(np.arange(instance.n_types), max(1, instance.n_types // _CHUNK))
+            with ThreadPoolExecutor(_THREADS) as pool:
+                jobs = [
+                    pool.submit(collect_few, instance.types, bound, duals, chunk, ceiling, self.node_limit, few)
+                    for chunk in chunks
+                ]
+                for _, (found, counts) in _finished(chunks, jobs):
+                    classes += [np.sort(found[i, j]) for i in range(len(counts)) for j in range(counts[i])]
+                    if expired():
+                        return classes
         return classes
 
 

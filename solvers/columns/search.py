@@ -483,3 +483,24 @@ def collect(
         if not complete:
             return found[:count].copy(), costs[:count].copy(), False
     return found[:count].copy(), costs[:count].copy(), True
+
+
+@njit(cache=True, nogil=True)
+def collect_few(
+    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, node_limit: int, few: int
+) -> tuple[Ints, Ints]:
+    """About the `few` classes of least reduced cost of each seed: the ceiling is lowered until no more are left."""
+    found = np.empty((len(seeds), few, pairs.size), np.int64)
+    counts = np.zeros(len(seeds), np.int64)
+    costs = np.empty(few)
+    for i in range(len(seeds)):
+        height = min(ceiling, max(duals.rows[seeds[i]], 1e-6) * pairs.size)
+        for _ in range(30):
+            count, complete, _ = search(
+                types, pairs, duals, seeds[i], height, node_limit, False, found[i], costs
+            )
+            counts[i] = count
+            if complete:
+                break
+            height *= 0.6
+    return found, counts

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from optmodels.price import SPREAD
 from solvers.local_search.conditions_kept import class_meets, may_join
 from solvers.local_search.moves import descend, relocate
+from solvers.local_search.pairs import new_bench, rebuild_by_distance
 from solvers.local_search.state import NEXT, attach, clear, join_change, squared_distance
 
 PASSES = 12
@@ -24,6 +26,8 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
     rows = np.empty(most_rows, np.int64)
     old = np.empty(most_rows, np.int64)
     pool = np.empty(most_rows, np.int64)
+    by_distance = state.only_size and state.kind == SPREAD and state.codes.shape[1] == 0
+    bench = new_bench(most_rows if by_distance else 1, widest + 2)
     for _ in range(rounds):
         seed_row = np.random.randint(n)
         # a record that another worker is moving has no class for a moment, and is not ours
@@ -38,34 +42,41 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
         before = 0.0
         for s in range(n_slots):
             before += state.prices[slots[s]]
-        for place in range(n_rows):
-            old[place] = state.labels[rows[place]]
-        for s in range(n_slots):
-            clear(state, slots[s])
         target = n_slots
         if not fixed:
             target = n_slots - 1 + np.random.randint(3)
         target = max(1, min(target, n_rows // state.k, n_slots + n_spare))
+        allowed = before - temperature * np.log(1.0 - np.random.random())
+        if by_distance:
+            after = rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, PASSES)
+            if after > allowed or (fixed and target != n_slots):
+                continue
+        for place in range(n_rows):
+            old[place] = state.labels[rows[place]]
+        for s in range(n_slots):
+            clear(state, slots[s])
         for s in range(n_slots, target):
             n_spare -= 1
             slots[s] = spare[n_spare]
             owner[slots[s]] = me
-        held = max(target, n_slots)
-        built = _rebuild(state, test, rows, n_rows, slots, target, pool)
-        _join_broken(state, test, slots, built, rows, n_rows)
-        descend(state, test, rows, n_rows, slots, built, tolerance, PASSES)
-        after = 0.0
-        n_built = 0
-        for s in range(built):
-            after += state.prices[slots[s]]
-            n_built += state.sizes[slots[s]] > 0
-        allowed = before - temperature * np.log(1.0 - np.random.random())
-        if after > allowed or (fixed and n_built != n_slots):
-            for s in range(held):
-                clear(state, slots[s])
+        if by_distance:
             for place in range(n_rows):
-                attach(state, rows[place], old[place])
-        for s in range(held):
+                attach(state, rows[place], slots[bench.where[place]])
+        else:
+            built = _rebuild(state, test, rows, n_rows, slots, target, pool)
+            _join_broken(state, test, slots, built, rows, n_rows)
+            descend(state, test, rows, n_rows, slots, built, tolerance, PASSES)
+            after = 0.0
+            n_built = 0
+            for s in range(built):
+                after += state.prices[slots[s]]
+                n_built += state.sizes[slots[s]] > 0
+            if after > allowed or (fixed and n_built != n_slots):
+                for s in range(built):
+                    clear(state, slots[s])
+                for place in range(n_rows):
+                    attach(state, rows[place], old[place])
+        for s in range(max(target, n_slots)):
             if state.sizes[slots[s]] == 0:
                 spare[n_spare] = slots[s]
                 n_spare += 1

@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -36,7 +37,7 @@ def test_points_are_distinct_and_none_dominates_another(seed: int) -> None:
     losses = [point.values["loss"] for point in front]
     entropies = [point.values["entropy"] for point in front]
     assert losses == sorted(losses)
-    assert all(a < b for a, b in zip(entropies, entropies[1:], strict=False))
+    assert all(a < b for a, b in pairwise(entropies))
     for solution in solutions:
         assert any(
             p.values["loss"] <= solution.values["loss"] + 1e-12
@@ -81,7 +82,7 @@ def test_save_and_load(problem: Problem, tmp_path: Path) -> None:
     assert again.frame().equals(front.frame())
     assert [p.labels.tolist() for p in again] == [p.labels.tolist() for p in front]  # type: ignore[union-attr]
     assert again.details == front.details
-    with pytest.raises(InputError, match="front.json is missing"):
+    with pytest.raises(InputError, match=r"front\.json is missing"):
         ParetoFront.load(tmp_path, problem)
     with pytest.raises(InputError, match="10 records and the table has 8"):
         ParetoFront.load(tmp_path / "front", MoObam(k=2).build(small_table(8)))

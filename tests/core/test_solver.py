@@ -103,6 +103,8 @@ def test_a_start_that_is_no_partition_is_named() -> None:
         Scripted("good").solve(problem, start=np.zeros(3, np.int64))
 
 
-@pytest.mark.parametrize(("value", "bound", "gap"), [(10.0, 9.0, 0.1), (0.0, 0.0, 0.0), (None, 1.0, None), (1.0, None, None)])
+@pytest.mark.parametrize(
+    ("value", "bound", "gap"), [(10.0, 9.0, 0.1), (0.0, 0.0, 0.0), (None, 1.0, None), (1.0, None, None)]
+)
 def test_gap(value: float | None, bound: float | None, gap: float | None) -> None:
     assert relative_gap(value, bound) == gap
