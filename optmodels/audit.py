@@ -181,7 +181,7 @@ def _check_columns(
         raise InputError("There is nothing to audit: the table has no records.")
 
 
-def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.int64], pd.Index, bool]:
+def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.integer[Any]], pd.Index, bool]:
     """Codes of a sensitive attribute's values, the values, and whether their codes follow an order."""
     name, dtype = str(column.name), column.dtype
     given = pd.Index(ordered[name]) if isinstance(ordered, Mapping) and name in ordered else None
@@ -197,7 +197,7 @@ def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.int64], pd
         codes, values = np.where(codes < 0, -1, place[codes]), given
     if (codes < 0).any():  # a missing value is a value like any other, and comes last
         codes, values = np.where(codes < 0, len(values), codes), values.append(pd.Index([None], dtype=object))
-    return codes.astype(np.int64, copy=False), values, natural or given is not None
+    return codes, values, natural or given is not None
 
 
 def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]], pd.Index]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,8 +20,10 @@ from optmodels.errors import InputError
 
 Labels = NDArray[np.int64]
 
+Item = TypeVar("Item")
+
 _THREADS = 2
-_SMALL = 50_000  # below this many rows threads cost more than they save
+_CHUNK = 65_536  # rows
 
 
 class Histograms(NamedTuple):
@@ -99,9 +101,10 @@ def group_rows(columns: Sequence[NDArray[np.generic]]) -> Labels:
         raise InputError("group_rows: give at least one column")
     if len({len(column) for column in columns}) > 1:
         raise InputError(f"group_rows: columns differ in length: {[len(column) for column in columns]}")
+    numbers = [_numbers(column) for column in columns]
     for seed in count():
-        labels, first = _hash_keys(_hash_rows(columns, seed))
-        if all(_same_as_first(column, labels, first) for column in columns):
+        labels, first = _hash_keys(_hash_rows(numbers, seed))
+        if all(_same_as_first(column, labels, first) for column in numbers):
             break
     return np.asarray(labels)
 
@@ -135,42 +138,50 @@ def _bounds(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
 
-def _comparable(column: NDArray[np.generic]) -> NDArray[np.int64]:
-    match column.dtype.kind:
+def _numbers(column: NDArray[np.generic]) -> NDArray[np.generic]:
+    """The column itself if its cells are numbers of some kind, else a number for each different cell."""
+    return column if column.dtype.kind in "biufmM" else pd.factorize(column)[0]
+
+
+def _comparable(cells: NDArray[np.generic]) -> NDArray[np.int64]:
+    """Integers that are equal exactly when the numbers are."""
+    match cells.dtype.kind:
         case "f":
-            # adding zero turns -0.0 into 0.0; every NaN gets the same bits
-            floats = column.astype(np.float64, copy=False) + 0.0
-            floats[np.isnan(floats)] = np.nan
+            floats = cells.astype(np.float64, copy=False) + 0.0  # adding zero turns -0.0 into 0.0
+            floats[np.isnan(floats)] = np.nan  # there are many NaNs; this one stands for all
             return floats.view(np.int64)
-        case "b" | "i":
-            return np.ascontiguousarray(column, dtype=np.int64)
-        case "u" | "m" | "M":
-            wide = column.astype(np.uint64, copy=False) if column.dtype.kind == "u" else column
-            return np.ascontiguousarray(wide).view(np.int64)
-        case _:
-            return np.ascontiguousarray(pd.factorize(column)[0], dtype=np.int64)
+        case "m" | "M":
+            return np.ascontiguousarray(cells).view(np.int64)
+    return np.ascontiguousarray(cells.astype(np.int64, copy=False))
 
 
 def _hash_rows(columns: Sequence[NDArray[np.generic]], seed: int) -> NDArray[np.uint64]:
-    hashes = np.full(len(columns[0]), seed, np.uint64)
-    for column in columns:
-        _in_parts(_mix, hashes, _comparable(column))
+    hashes = np.empty(len(columns[0]), np.uint64)
+
+    def fill(rows: slice) -> None:
+        hashes[rows] = seed
+        for column in columns:
+            _mix(hashes[rows], _comparable(column[rows]))
+
+    _over_chunks(len(hashes), fill)
     return hashes
 
 
 def _same_as_first(column: NDArray[np.generic], labels: Labels, first: NDArray[np.int64]) -> bool:
     """Is every cell equal to the first cell of its group?"""
-    cells = _comparable(column)
-    expected = cells[first]
-    return all(_in_parts(lambda part, of_class: _agree(part, expected, of_class), cells, labels))
+    expected = _comparable(column[first])
+    return all(
+        _over_chunks(len(labels), lambda rows: bool(_agree(_comparable(column[rows]), expected, labels[rows])))
+    )
 
 
-def _in_parts(work: Callable[[Any, Any], Any], one: NDArray[Any], other: NDArray[Any]) -> list[Any]:
-    """Run compiled work, which lets go of the interpreter lock, on contiguous parts of two arrays at a time."""
-    if one.size < _SMALL:
-        return [work(one, other)]
+def _over_chunks(n: int, work: Callable[[slice], Item]) -> list[Item]:
+    """Run work that mostly lets go of the interpreter lock on chunks of n rows, small enough to stay in cache."""
+    chunks = [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
+    if len(chunks) < _THREADS:
+        return [work(rows) for rows in chunks]
     with ThreadPoolExecutor(_THREADS) as pool:
-        return list(pool.map(work, np.array_split(one, _THREADS), np.array_split(other, _THREADS)))
+        return list(pool.map(work, chunks))
 
 
 @njit(cache=True, nogil=True)
@@ -305,4 +316,6 @@ def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def
                 dealt[end], counts[end] = value, i - begin
                 end += 1
         starts[c + 1] = end
-    return starts, dealt[:end].copy(), counts[:end].copy()
+    if 2 * end < codes.size:  # a copy lets go of more memory than it takes
+        return starts, dealt[:end].copy(), counts[:end].copy()
+    return starts, dealt[:end], counts[:end]

@@ -180,16 +180,25 @@ class ClassAdditive(Protocol):
 
 @runtime_checkable
 class FixedCentres(Protocol):
-    """The target is a sum of arc costs record -> centre under size bounds and laminar caps."""
+    """The target is a sum of arc costs record -> centre, plus penalties, under size bounds and laminar caps.
+
+    Each capped attribute puts its records into groups; a class may hold `caps` of a group at most, and pays
+    slopes * max(0, count - thresholds) for its count. Attributes without caps have no place here.
+    """
 
     centres: NDArray[np.float64]
     least: NDArray[np.int64]  # size bounds of each centre's class
     most: NDArray[np.int64]
-    groups: NDArray[np.int32]  # (n, s): the sensitive value of each record, per capped attribute
-    caps: tuple[NDArray[np.int64], ...]  # per attribute (n_centres, values): most records of a value in a class
+    groups: NDArray[np.int32]  # (n, s): the group of each record, per capped attribute
+    caps: tuple[NDArray[np.int64], ...]  # per attribute (n_centres, groups): most records of a group in a class
+    thresholds: tuple[NDArray[np.float64], ...]  # per attribute (n_centres, groups)
+    slopes: tuple[NDArray[np.float64], ...]  # per attribute (n_centres, groups); 0 where the cap is hard
 
     def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> NDArray[np.float64]:
         """The cost of putting each of `rows` with each of `centres`, as a dense block."""
+
+    def recentred(self, labels: Labels) -> Problem:
+        """The same problem around the means of the classes of a partition."""
 
 
 @runtime_checkable

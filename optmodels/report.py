@@ -112,7 +112,7 @@ def _promise_facts(audit: Audit) -> list[Row]:
     promise = [(f"promised {name.replace('_', ' ')}", _said(value)) for name, value in (audit.promise or {}).items()]
     missing = audit.missing or {}
     if missing:
-        promise.append(("missing values", _said(missing.get("policy"))))
+        promise.append(("policy for missing values", _said(missing.get("policy"))))
         if missing.get("records_dropped"):
             promise.append(("records dropped for missing values", _said(missing["records_dropped"])))
     return promise

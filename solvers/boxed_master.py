@@ -12,6 +12,7 @@ from optmodels.price import Floats
 
 # Missing or surplus classes are never worth this much; it only keeps the first masters feasible.
 _CLASS_PENALTY = 1e3
+_ZERO = 1e-7
 
 
 class BoxedMaster:
@@ -64,6 +65,10 @@ class BoxedMaster:
         self._highs.run()
         duals = np.array(self._highs.getSolution().row_dual)
         return float(self._highs.getInfo().objective_function_value), duals[:-1], float(duals[-1])
+
+    def box_binds(self) -> bool:
+        """Whether the last solution leans on the box: it buys surplus or shortage."""
+        return float(np.sum(self._highs.getSolution().col_value[: self._first])) > _ZERO
 
     def integer(self, seconds: float) -> Iterator[list[NDArray[np.int64]]]:
         """The classes of the best integer combination found in so many seconds, if there is one."""

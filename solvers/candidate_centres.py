@@ -23,6 +23,7 @@ from solvers.boxed_master import BoxedMaster
 # Pricing may miss the least reduced cost by this share of an average class's price; the bound accounts for it.
 _SLACK = 1e-6
 _COLUMNS_A_ROUND = 60
+_MOST_ROUNDS = 2_000
 _NODES_A_CALL = 20_000
 _CONVERGED = 1e-5  # relative distance of the linear master's value from the bound
 _INTEGER_SHARE = 0.5  # of the remaining time, for the integer master over the classes found
@@ -80,7 +81,7 @@ def search(problem: ClassAdditive, run: Run) -> None:
     centre, width = _first_duals(groups, problem.price, run.labels), total / problem.price.n
     best, failures, rounds = -np.inf, 0, 0
     duals, value, class_dual = centre, np.inf, np.inf
-    while not run.expired:
+    while rounds < _MOST_ROUNDS and not run.expired:
         floor, classes = _price(groups, duals, k, slack, class_dual)
         bound = float(duals @ groups.counts + p * floor)
         for members in classes:
@@ -96,7 +97,9 @@ def search(problem: ClassAdditive, run: Run) -> None:
         run.details.update(rounds=rounds, columns=master.n_columns, linear_value=value / problem.price_scale)
         run.report(f"centres: round {rounds}, {master.n_columns} classes")
         if value - best <= _CONVERGED * abs(best):
-            break
+            if not master.box_binds():
+                break
+            width *= 5.0  # the best of this box, not yet of all duals
         master.box(centre, width)
         value, duals, class_dual = master.solve()
     if problem.test.only_size and not run.expired:
@@ -262,7 +265,7 @@ def cheapest_centre(
     lows, highs, fixed = [low], [high], [np.full(c, -1, np.int32)]
     floors = [-np.inf]
     floor, nodes = np.inf, 0
-    worth = np.empty(n)
+    worth, scratch = np.empty(n), np.empty(n)
     while len(floors) > 0:
         low, high, mode, parent = lows.pop(), highs.pop(), fixed.pop(), floors.pop()
         if parent >= best - slack:
@@ -271,7 +274,7 @@ def cheapest_centre(
         if nodes > most_nodes:
             floor = min(floor, parent)
             continue
-        bound = _box_bound(numeric, codes, code_weights, counts, duals, k, low, high, mode, worth)
+        bound = _box_bound(numeric, codes, code_weights, counts, duals, k, low, high, mode, worth, scratch)
         bound = max(bound, parent)
         if bound >= best - slack:
             continue
@@ -320,49 +323,77 @@ def cheapest_centre(
 @njit(cache=True)
 def _box_bound(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], duals: Floats, k: int,
-    low: Floats, high: Floats, mode: Codes, worth: Floats,
+    low: Floats, high: Floats, mode: Codes, nearest: Floats, furthest: Floats,
 ) -> float:  # fmt: skip
-    n, d = numeric.shape
-    size, sure, total = 0, 0, 0.0
-    sums, squares = np.zeros(d), np.zeros(d)
+    """A lower bound on the reduced cost of a class whose centre lies in a box, with some categories fixed.
+
+    What a group is worth lies between `nearest` and `furthest` over the box. Groups taken at every centre of it are
+    priced together; the others, as far as they may pay or are needed to reach k, at their nearest.
+    """
+    n = len(counts)
+    size = 0
     for g in range(n):
-        nearest = furthest = -duals[g]
+        near = far = -duals[g]
         for j in range(len(mode)):
             if mode[j] < 0:
-                furthest += code_weights[j]
+                far += code_weights[j]
             elif codes[g, j] != mode[j]:
-                nearest += code_weights[j]
-                furthest += code_weights[j]
-        fixed_part = nearest
-        for j in range(d):
+                near += code_weights[j]
+                far += code_weights[j]
+        for j in range(len(low)):
             x = numeric[g, j]
             gap = max(0.0, max(low[j] - x, x - high[j]))
-            nearest += gap * gap
             reach = max(abs(x - low[j]), abs(high[j] - x))
-            furthest += reach * reach
-        worth[g] = nearest
-        if furthest < 0.0:
-            sure += counts[g]
+            near += gap * gap
+            far += reach * reach
+        nearest[g], furthest[g] = near, far
+        if near < 0.0:
             size += counts[g]
-            total += counts[g] * fixed_part
-            for j in range(d):
+    total, sure = 0.0, np.zeros(n, np.bool_)
+    if size >= k:
+        for g in range(n):
+            if furthest[g] < 0.0:
+                sure[g] = True
+            elif nearest[g] < 0.0:
+                total += counts[g] * nearest[g]
+    else:
+        order = np.argsort(nearest)
+        taken, last = 0, 0
+        while taken + counts[order[last]] <= k and last < n - 1:
+            taken += counts[order[last]]
+            last += 1
+        # order[:last] are wholly needed; those that beat order[last] and all after it at every centre are sure.
+        for place in range(last):
+            g = order[place]
+            if furthest[g] <= nearest[order[last]]:
+                sure[g] = True
+            else:
+                total += counts[g] * nearest[g]
+        total += min(counts[order[last]], k - taken) * nearest[order[last]]
+    return total + _together(numeric, codes, code_weights, counts, duals, low, high, mode, sure)
+
+
+@njit(cache=True)
+def _together(
+    numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], duals: Floats,
+    low: Floats, high: Floats, mode: Codes, sure: NDArray[np.bool_],
+) -> float:  # fmt: skip
+    """The least that some groups are worth together: at the point of the box nearest to their mean."""
+    size, total = 0, 0.0
+    sums, squares = np.zeros(len(low)), np.zeros(len(low))
+    for g in range(len(counts)):
+        if sure[g]:
+            size += counts[g]
+            total -= counts[g] * duals[g]
+            for j in range(len(mode)):
+                if mode[j] >= 0 and codes[g, j] != mode[j]:
+                    total += counts[g] * code_weights[j]
+            for j in range(len(low)):
                 offset = numeric[g, j] - low[j]
                 sums[j] += counts[g] * offset
                 squares[j] += counts[g] * offset * offset
-        elif nearest < 0.0:
-            size += counts[g]
-            total += counts[g] * nearest
-    if sure > 0:
-        for j in range(d):
-            point = min(max(sums[j] / sure, 0.0), high[j] - low[j])
-            total += max(0.0, squares[j] - 2.0 * point * sums[j] + sure * point * point)
-    if size < k:
-        missing = k - size
-        for g in np.argsort(worth):
-            if worth[g] >= 0.0:
-                more = min(counts[g], missing)
-                total += more * worth[g]
-                missing -= more
-                if missing == 0:
-                    break
+    if size > 0:
+        for j in range(len(low)):
+            point = min(max(sums[j] / size, 0.0), high[j] - low[j])
+            total += max(0.0, squares[j] - 2.0 * point * sums[j] + size * point * point)
     return total

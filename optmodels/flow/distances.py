@@ -1,4 +1,4 @@
-"""Distances from records to centres as dense blocks, laid out so that the compiler vectorises over centres."""
+"""Distances from records, or from whole classes, to centres: dense blocks that vectorise over the centres."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from typing import Literal
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
-from optmodels.flow.paths import Floats
-
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Metric = Literal["manhattan", "euclidean", "sqeuclidean"]
+
+_CODES: dict[Metric, int] = {"manhattan": 0, "euclidean": 1, "sqeuclidean": 2}
 
 
 def distances(points: Floats, columns: Floats, metric: Metric) -> Floats:
@@ -18,22 +21,42 @@ def distances(points: Floats, columns: Floats, metric: Metric) -> Floats:
     >>> distances(np.array([[0.0, 0.0]]), np.array([[3.0, 1.0], [4.0, 0.0]]), "euclidean")
     array([[5., 1.]])
     """
-    out = _distances(points, columns, metric == "manhattan")
-    return np.sqrt(out, out=out) if metric == "euclidean" else out
+    rows = np.arange(len(points))
+    return _summed(points, columns, _CODES[metric], rows, np.arange(len(points) + 1))
+
+
+def class_distances(points: Floats, columns: Floats, metric: Metric, order: Ints, starts: Ints) -> Floats:
+    """The summed distances of the members of each class to every centre; class c is order[starts[c]:starts[c + 1]].
+
+    >>> class_distances(np.array([[0.0], [1.0]]), np.array([[3.0, 5.0]]), "manhattan", np.array([0, 1]), np.array([0, 2]))
+    array([[5., 9.]])
+    """
+    return _summed(points, columns, _CODES[metric], order, starts)
 
 
 @njit(cache=True, nogil=True)
-def _distances(points: Floats, columns: Floats, absolute: bool) -> Floats:
-    out = np.zeros((len(points), columns.shape[1]))
-    for row in range(len(points)):
-        line = out[row]
-        for axis in range(len(columns)):
-            x = points[row, axis]
-            column = columns[axis]
-            if absolute:
-                for centre in range(len(line)):
-                    line[centre] += abs(x - column[centre])
-            else:
-                for centre in range(len(line)):
-                    line[centre] += (x - column[centre]) * (x - column[centre])
+def _summed(points: Floats, columns: Floats, metric: int, order: Ints, starts: Ints) -> Floats:
+    n_axes, m = columns.shape
+    out = np.zeros((len(starts) - 1, m))
+    root = np.empty(m)
+    for c in range(len(out)):
+        line = out[c]
+        for member in order[starts[c] : starts[c + 1]]:
+            if metric == 1:
+                root[:] = 0.0
+            for axis in range(n_axes):
+                x = points[member, axis]
+                column = columns[axis]
+                if metric == 0:
+                    for centre in range(m):
+                        line[centre] += abs(x - column[centre])
+                elif metric == 1:
+                    for centre in range(m):
+                        root[centre] += (x - column[centre]) * (x - column[centre])
+                else:
+                    for centre in range(m):
+                        line[centre] += (x - column[centre]) * (x - column[centre])
+            if metric == 1:
+                for centre in range(m):
+                    line[centre] += np.sqrt(root[centre])
     return out

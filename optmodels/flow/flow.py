@@ -1,9 +1,9 @@
-"""Records to centres at least cost under size bounds and caps: sparse arcs, paths, pricing, certificate."""
+"""Records to centres at least cost under size bounds and caps: the driver of the flow's kernels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import fsum
-from time import perf_counter
 
 import numpy as np
 from numba import njit
@@ -29,17 +29,21 @@ from optmodels.flow.scaling import consistent, queue_for, refine, restart
 
 # Reduced costs this small, relative to the largest cost, are rounding.
 _ROUNDING = 1e-12
-# Up to so many centres, every record knows all its arcs from the beginning.
+# Up to so many centres, every record knows all its arcs from the beginning and paths alone are fast.
 _ALL = 64
 # Arcs of least cost that each record starts with, and that it may gain in one pricing.
 _FIRST = 12
 _MORE = 8
 # Cost scaling: tolerances as fractions of the mean cost, each phase's a fraction of the one before.
 _COARSE, _FINE, _FACTOR = 0.5, 1e-4, 0.2
+# Pricing between phases stops once it changes the best arc of fewer records than this share.
+_SETTLED = 0.01
+# Steps of scaling, and augmenting paths, between two moments at which a run may be interrupted.
+_STEPS, _PATHS = 100_000, 200
 
 
 class Flow:
-    """A least-cost assignment in the making: `advance` until no excess is left, `price` until no arc is missing.
+    """A least-cost assignment in the making; `finish` solves it, `steps` does so with pauses.
 
     >>> costs = np.array([[0.0, 5.0], [1.0, 3.0], [2.0, 9.0], [4.0, 4.0]])
     >>> flow = Flow(lambda rows, centres: costs[np.ix_(rows, centres)], np.zeros(4, np.int32), sizes_only([2, 2], [2, 2]))
@@ -47,74 +51,67 @@ class Flow:
     True
     >>> flow.home.tolist(), flow.cost, flow.bound
     ([0, 1, 0, 1], 9.0, 9.0)
+
+    Attributes:
+        placed: an assignment that meets the bounds, found greedily (-1 for records that found no room) and
+            replaced by the cheapest one over the known arcs whenever that is complete.
+        bound: no assignment costs less.
+        feasible: False once it is proven that the bounds cannot be met.
     """
 
     def __init__(self, arc_costs: ArcCosts, value: Indices, bounds: Bounds) -> None:
         self.n, (self.m, self.n_values) = len(value), bounds.cap.shape
         self.bounds = bounds
         self.bound = -np.inf
-        self.left = self.n  # units of excess
         self.paths = self.pricings = 0
-        self.feasible = True
-        self.trace = []
+        self.feasible = bool(bounds.least.sum() <= self.n <= bounds.most.sum())
         self._arc_costs = arc_costs
-        self._work = workspace(self.m * self.n_values + self.m + 1)
+        self._value = np.ascontiguousarray(value, np.int32)
         self._complete = self.m <= _ALL
         found = self._cheapest(np.zeros((self.n_values, self.m)), self.m if self._complete else _FIRST)
         targets = np.concatenate([part.targets for part in found])
         costs = np.concatenate([part.costs for part in found])
-        starts = np.arange(self.n + 1, dtype=np.int64) * targets.shape[1]
-        self.arcs = Arcs(starts, targets.ravel(), costs.ravel())
-        self.greedy, self.arcs = place_greedily(arc_costs, value, bounds, self.arcs)
-        self._state = _begin(np.ascontiguousarray(value, np.int32), targets[:, 0], costs[:, 0], self.m, self.n_values)
+        known = Arcs(np.arange(self.n + 1) * targets.shape[1], targets.ravel(), costs.ravel())
+        self.placed, self._arcs = place_greedily(arc_costs, self._value, bounds, known)
         self._tolerance = _ROUNDING * float(np.abs(costs).max(initial=0.0))
-        self.left = restart(self.bounds, self.arcs, self._state)
+        self._state = _begin(self._value, targets[:, 0], costs[:, 0], self.m, self.n_values)
+        self._work = workspace(self.m * self.n_values + self.m + 1)
+        restart(bounds, self._arcs, self._state)
 
     @property
     def home(self) -> NDArray[np.int64]:
-        """The centre of each record."""
+        """The centre of each record; meets the bounds once a solve over the known arcs is complete."""
         return self._state.home.astype(np.int64)
 
     @property
     def cost(self) -> float:
-        """The cost of the assignment, with its penalties; meaningful once no excess is left."""
+        """The cost of the present assignment, with its penalties."""
         over = np.maximum(0.0, self._state.inside - self.bounds.threshold)
         return fsum(self._state.home_cost) + fsum((self.bounds.slope * over)[self.bounds.slope > 0])
 
-    def scale(self, coarse: float = _COARSE, fine: float = _FINE) -> None:
-        """Bring the potentials near their optimum over the known arcs."""
-        state = self._state
-        mean = float(np.abs(state.home_cost).mean())
-        queue = queue_for(state)
-        tolerance = coarse * mean
-        gain = self.n
-        reach = 4 * float(np.abs(self.arcs.costs).max())
-        while tolerance >= fine * mean:
-            effort = 1_000_000_000
-            floor = float(state.potential.min()) - reach
-            left, given_up = refine(self.bounds, self.arcs, state, queue, tolerance, floor, effort)
-            steps = effort - left
-            consistent(self.bounds, state)
-            self.left = restart(self.bounds, self.arcs, state)
-            if (given_up or gain > 0.01 * self.n) and not self._complete:
-                gain = self.price()
-                self.left = restart(self.bounds, self.arcs, state)
-            self.trace.append((tolerance, steps, self.left, given_up, gain, self.bound, len(self.arcs.targets), perf_counter()))
-            if not given_up:
-                tolerance *= _FACTOR
+    @property
+    def n_arcs(self) -> int:
+        """How many arcs are held."""
+        return len(self._arcs.targets)
 
-    def advance(self, effort: int) -> bool:
-        """So many augmenting paths; True once every bound is met at least cost over the known arcs."""
-        while effort > 0 and self.feasible:
-            code, used = advance(self.bounds, self.arcs, self._state, self._work, effort)
-            effort -= used
-            self.left -= used
-            self.paths += used
-            if code == DONE:
-                return True
-            if code == STUCK:
-                self._open_ways_out()
-        return False
+    def finish(self) -> bool:
+        """Solve to proven optimality; False where the bounds cannot be met."""
+        for _ in self.steps():
+            pass
+        return self.feasible
+
+    def steps(self) -> Iterator[str]:
+        """Solve to proven optimality, saying at least about once a second what is being done."""
+        if self.feasible and not self._complete:
+            yield from self._scale()
+        while self.feasible:
+            yield from self._augment()
+            if not self.feasible:
+                return
+            self.placed = self.home
+            if self.price() == 0:
+                return
+            yield f"optimal over {self.n_arcs} arcs"
 
     def price(self) -> int:
         """Look at every arc: raise the bound, add the arcs that would pay; returns how many records gain."""
@@ -125,19 +122,38 @@ class Flow:
         self.bound = max(self.bound, least + centres_share(self.bounds, prices, self.n))
         return self._admit([self._paying(part) for part in found])
 
-    def finish(self) -> bool:
-        """Solve to proven optimality; False where the bounds cannot be met."""
-        while True:
-            while not self.advance(1000):
-                if not self.feasible:
-                    return False
-            if self.price() == 0:
-                return True
+    def _scale(self) -> Iterator[str]:
+        """Bring the potentials near their optimum."""
+        state, queue = self._state, queue_for(self._state)
+        mean = float(np.abs(state.home_cost).mean())
+        tolerance, gaining = _COARSE * mean, self.n
+        while tolerance > _FINE * mean:
+            effort = 20 * self.n
+            while effort > 0:
+                left = refine(self.bounds, self._arcs, state, queue, tolerance, self.m // 200, min(_STEPS, effort))
+                effort = 0 if left > 0 else effort - _STEPS
+                yield f"scaling, tolerance {tolerance:.3g}"
+            consistent(self.bounds, state)
+            restart(self.bounds, self._arcs, state)
+            if gaining > _SETTLED * self.n:
+                gaining = self.price()
+                restart(self.bounds, self._arcs, state)
+            tolerance *= _FACTOR
+
+    def _augment(self) -> Iterator[str]:
+        """Shortest paths until every bound is met at least cost over the known arcs."""
+        code = -1
+        while code != DONE and self.feasible:
+            code, used = advance(self.bounds, self._arcs, self._state, self._work, _PATHS)
+            self.paths += used
+            if code == STUCK:
+                self._open_ways_out()
+            yield f"{self.paths} augmenting paths"
 
     def _cheapest(self, prices: Floats, count: int, rows: Ints | None = None) -> list[Cheapest]:
-        value = self._state.value if hasattr(self, "_state") else np.zeros(self.n, np.int32)
-        rows = np.arange(self.n) if rows is None else rows
-        return list(cheapest_arcs(self._arc_costs, rows, value, prices, count))
+        return list(
+            cheapest_arcs(self._arc_costs, np.arange(self.n) if rows is None else rows, self._value, prices, count)
+        )
 
     def _prices(self) -> Prices:
         pairs = self.m * self.n_values
@@ -150,7 +166,7 @@ class Flow:
     def _admit(self, found: list[Cheapest]) -> int:
         """Add arcs, and move records along arcs that beat their present one; returns how many records gain."""
         gaining = 0
-        self.arcs = with_arcs(self.arcs, found)
+        self._arcs = with_arcs(self._arcs, found)
         for part in found:
             now = _present(self._state, part.rows, self.n_values)
             better = part.reduced[:, 0] < now - self._tolerance
@@ -165,16 +181,28 @@ class Flow:
         return part
 
     def _open_ways_out(self) -> None:
-        """Give every record in a node reached from an excess its cheapest arcs to nodes not reached."""
-        pairs = self.m * self.n_values
-        reached = self._work.seen[:pairs].astype(bool)
-        rows = np.flatnonzero(reached[self._state.home * self.n_values + self._state.value])
-        prices = self._prices().pair.copy()
+        """Give every record in a node reached from an excess its cheapest arcs to nodes not reached.
+
+        Where there is no such node, the nodes reached are too small for the records that must be in them.
+        """
+        reached = self._work.seen[: self.m * self.n_values].astype(bool)
+        rows = np.flatnonzero(reached[self._state.home * self.n_values + self._value])
+        prices = self._prices().pair
         prices[reached.reshape(self.m, self.n_values).T] = np.inf
         found = self._cheapest(prices, _MORE, rows)
         self.feasible = any((part.targets >= 0).any() for part in found)
         if self.feasible:
             self._admit(found)
+
+
+def sizes_only(least: NDArray[np.int64] | list[int], most: NDArray[np.int64] | list[int]) -> Bounds:
+    """Bounds on class sizes alone.
+
+    >>> sizes_only([2, 2], [3, 3]).cap.tolist()
+    [[3], [3]]
+    """
+    low, high = np.asarray(least, np.int64), np.asarray(most, np.int64)
+    return Bounds(low, high, high[:, None].copy(), np.full((len(low), 1), np.inf), np.zeros((len(low), 1)))
 
 
 def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: int) -> State:
@@ -223,9 +251,3 @@ def _reassign(state: State, n_values: int, rows: Ints, targets: Indices, costs: 
         state.excess[state.home[record] * n_values + value] -= 1
         state.excess[targets[index] * n_values + value] += 1
         move(state, n_values, record, targets[index], costs[index])
-
-
-def sizes_only(least: NDArray[np.int64] | list[int], most: NDArray[np.int64] | list[int]) -> Bounds:
-    """Bounds on class sizes alone."""
-    low, high = np.asarray(least, np.int64), np.asarray(most, np.int64)
-    return Bounds(low, high, high[:, None].copy(), np.full((len(low), 1), np.inf), np.zeros((len(low), 1)))

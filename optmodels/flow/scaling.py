@@ -133,29 +133,27 @@ def _enqueue(queue: Queue, node: int) -> None:
 
 @njit(cache=True)
 def refine(
-    bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, floor: float, effort: int
-) -> tuple[int, int]:
-    """Push and relabel until no excess is left or the effort is spent: (steps not used, nodes given up).
+    bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, few: int, effort: int
+) -> int:
+    """Push and relabel until few nodes hold excess or the effort is spent; returns the steps not used.
 
-    A node whose potential falls below `floor` has no way out over the known arcs and is given up.
+    The last units would wander for long where the nearest need is far: augmenting paths take them there at once.
     """
     queue.waiting[:] = 0
     queue.ends[:] = 0
     for node in range(len(state.excess)):
         if state.excess[node] > 0:
             _enqueue(queue, node)
-    given_up = 0
-    while queue.ends[1] > 0 and effort > 0:
+    while queue.ends[1] > few and effort > 0:
         node = queue.nodes[queue.ends[0]]
         queue.ends[0] = (queue.ends[0] + 1) % len(queue.nodes)
         queue.ends[1] -= 1
         queue.waiting[node] = 0
         while state.excess[node] > 0:
             effort -= 1
-            if state.potential[node] < floor or not _discharge(bounds, arcs, state, queue, tolerance, node):
-                given_up += 1
+            if not _discharge(bounds, arcs, state, queue, tolerance, node):
                 break
-    return effort, given_up
+    return effort
 
 
 @njit(cache=True)

@@ -125,8 +125,7 @@ def entropies(histograms: Histograms) -> NDArray[np.float64]:
     >>> entropies(histograms([0, 0, 0, 1, 1, 1], [0, 0, 1, 2, 2, 2])).round(4)
     array([0.9183, 0.    ])
     """
-    weighted = _per_class(np.add, histograms.counts * np.log2(histograms.counts), histograms)
-    return np.maximum(np.log2(histograms.sizes) - weighted / histograms.sizes, 0.0)
+    return np.asarray(_entropies(histograms))
 
 
 def distinct_l(histograms: Histograms) -> int:
@@ -178,7 +177,7 @@ def alpha(histograms: Histograms, values: Sequence[int] | None = None) -> float:
     0.667
     """
     counts = histograms.counts if values is None else histograms.counts * np.isin(histograms.values, values)
-    return float((_per_class(np.maximum, counts, histograms) / histograms.sizes).max(initial=0.0))
+    return float((_largest(counts, histograms) / histograms.sizes).max(initial=0.0))
 
 
 def basic_beta(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
@@ -200,20 +199,17 @@ def delta_disclosure(histograms: Histograms, table_shares: NDArray[np.float64]) 
     return max(abs(log(least)), abs(log(most)))
 
 
-def _per_class(
-    reduce: np.ufunc, entries: NDArray[np.float64] | NDArray[np.int64], histograms: Histograms
-) -> NDArray[np.float64]:
-    if not histograms.sizes.size:
-        return np.zeros(0)
-    return np.asarray(reduce.reduceat(entries, histograms.starts[:-1]), dtype=np.float64)
+def _largest(counts: NDArray[np.int64], histograms: Histograms) -> NDArray[np.int64]:
+    """The largest count of every class."""
+    return np.maximum.reduceat(counts, histograms.starts[:-1]) if counts.size else np.zeros(0, np.int64)
 
 
-def _top_and_tails(histograms: Histograms, least: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _top_and_tails(histograms: Histograms, least: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """r1 and r_l + ... + r_m of every class."""
     if least < 1:
         raise InputError(f"recursive (c, l)-diversity needs l of at least 1, not {least}.")
     tails = histograms.sizes if least == 1 else _tails(histograms.starts, histograms.counts, least)
-    return _per_class(np.maximum, histograms.counts, histograms), tails
+    return _largest(histograms.counts, histograms), tails
 
 
 def _edges_over_places(transport: Transport) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -280,6 +276,19 @@ def _line_distance(histograms, edges_before, climbed, weight):  # type: ignore[n
             if i < end:
                 reached += histograms.counts[i]
         result[c] = max(distance, 0.0)
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _entropies(histograms):  # type: ignore[no-untyped-def]
+    """H = log m - (1/m) sum n log n, where values that occur once add nothing to the sum."""
+    result = np.empty(histograms.sizes.size)
+    for c in range(result.size):
+        weighted = 0.0
+        for i in range(histograms.starts[c], histograms.starts[c + 1]):
+            if histograms.counts[i] > 1:
+                weighted += histograms.counts[i] * np.log2(histograms.counts[i])
+        result[c] = max(np.log2(histograms.sizes[c]) - weighted / histograms.sizes[c], 0.0)
     return result
 
 

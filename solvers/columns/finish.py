@@ -1,7 +1,7 @@
-"""The end of a run: MIPs over all classes of small reduced cost, more of them each time, until one settles it.
+"""The end of a run: MIPs over classes of small reduced cost, first for a better partition, then for the proof.
 
 For any duals with Lagrangian bound L, a partition that uses a class of reduced cost r costs at least L + r. So
-when z is the optimum over the classes of reduced cost below some ceiling, min(z, L + ceiling) is a bound for all
+when z is the optimum over all classes of reduced cost below some ceiling, min(z, L + ceiling) is a bound for all
 partitions, and z is the optimum of all as soon as z <= L + ceiling.
 """
 
@@ -16,54 +16,59 @@ from solvers.columns.search import reduced_cost
 if TYPE_CHECKING:
     from solvers.columns.solver import Course
 
-_FIRST_ROOM = 4_000
-_FIRST_CEILING = 0.03  # of the bound
-_CLASSES_A_SECOND = 1_500  # more than HiGHS can make use of in the time left
-_GROWTH = 3
-_SHARE = 0.5  # of the remaining time, for each MIP but the last
+# Round by round: classes of each seed and size, and how many of least reduced cost altogether.
+_ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))
+_SHARE = 0.4  # of the remaining time, for each MIP but the last
 _UNLIMITED = 600.0  # seconds that stand for no time limit
+_CLASSES_A_SECOND = 1_500  # more than HiGHS can make use of in the time left
 _EDGE = 1e-6  # classes this close to the ceiling are let in: the MIP decides up to its own tolerance
+_FIRST_CEILING = 0.03  # of the bound
 _SHRINK = 0.7
-_SHRINKINGS = 40
+_SHRINKINGS = 60
 
 
 def finish(course: Course, certificate: Certificate) -> None:
-    """List the classes of small reduced cost and combine them, until the problem is settled or time is out."""
-    run = course.run
-    room, ceiling, before = _FIRST_ROOM, _FIRST_CEILING * certificate.bound + _EDGE, -1
-    while not run.expired:
+    """Combine the best classes around every record and those of least reduced cost, more of them each round."""
+    run, pricer = course.run, course.generation.pricer
+    ceiling = _FIRST_CEILING * certificate.bound
+    for few, room in _ROUNDS:
+        if run.expired or course.closed():
+            return
         gap = course.value - certificate.bound
-        ceiling = min(ceiling, gap)
         room = min(room, course.options.enumeration, int(_CLASSES_A_SECOND * min(run.remaining, _UNLIMITED)))
-        listed = _fitting(course, certificate, ceiling + _EDGE, room)
-        if listed is None or (len(listed[1]) <= before and ceiling < gap):
+        ceiling, classes = _below(course, certificate, min(ceiling, gap), room)
+        whole = ceiling >= gap
+        if not whole:
+            known = {members.tobytes() for members in classes}
+            best = pricer.few_of_each(certificate.duals, gap, few, lambda: run.expired)
+            classes += [members for members in best if members.tobytes() not in known]
+        if run.expired:
             return
-        ceiling, classes, before = listed[0] - _EDGE, listed[1], len(listed[1])
-        whole = ceiling >= gap or not certificate.converged
-        run.report(f"integer master over the {len(classes)} classes of least reduced cost")
+        run.report(f"integer master over {len(classes)} classes" + (", all that can matter" if whole else ""))
         left = min(run.remaining, _UNLIMITED)
-        bound, settled = course.combine(classes, left if whole else _SHARE * left)
-        course.prove(min(bound, certificate.bound + ceiling))
+        bound, optimal = course.combine(classes, left if whole else _SHARE * left)
         run.details["listed"] = len(classes)
-        if settled and course.value <= certificate.bound + ceiling + _EDGE:
-            run.prove(run.value if run.value is not None else 0.0)
+        if optimal and course.value <= certificate.bound + ceiling + _EDGE and run.value is not None:
+            run.prove(run.value)
             return
-        if whole and not settled:
+        course.prove(min(bound, certificate.bound + ceiling))
+        if whole:
             return
-        room *= _GROWTH
-        ceiling *= 2 * _GROWTH
+        ceiling = max(ceiling, _EDGE) * 8
 
 
-def _fitting(course: Course, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]] | None:
+def _below(course: Course, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]]:
     """All classes below the first of ever lower ceilings for which there are no more than `room`."""
     for _ in range(_SHRINKINGS):
-        classes = course.generation.pricer.below(certificate.duals, ceiling, room, lambda: course.run.expired)
-        if course.run.expired:
-            return None
+        classes = course.generation.pricer.below(
+            certificate.duals, ceiling + _EDGE, room, lambda: course.run.expired
+        )
         if classes is not None:
             return ceiling, classes
+        if course.run.expired:
+            break
         ceiling *= _SHRINK
-    return None
+    return 0.0, []
 
 
 def at_hand(course: Course, certificate: Certificate | None, most: int) -> list[Ints]:

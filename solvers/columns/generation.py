@@ -52,6 +52,7 @@ class Generation:
     values: list[float] = field(default_factory=list)  # of the linear master, whenever it was solved exactly
     rounds: int = 0
     relaxed: Relaxed | None = None
+    _amount: float | None = None  # None: there was no partition to begin from, and the duals are not steered
 
     def start(self, classes: list[Ints]) -> None:
         """Begin from a partition: its classes are the first columns, and a first guess at the duals."""
@@ -105,7 +106,10 @@ class Generation:
             if added == 0 and whole:
                 self.values.append(relaxed.value)
                 return certificate
-            if best is None or bound > best.bound:
+            if self._amount is None:
+                if added == 0:
+                    return None  # the artificial columns are needed: nothing to branch on or to cut
+            elif best is None or bound > best.bound:
                 best = certificate
                 self._centre(relaxed.duals.rows, self._amount)
             elif added == 0:

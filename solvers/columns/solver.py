@@ -21,9 +21,11 @@ from solvers.columns.master import Master
 from solvers.columns.pricing import Pricer
 
 _MOST_RECORDS = 12_000  # the pairwise bound is a dense matrix
+_ALWAYS_LISTED = 24  # records up to which classes of any size are priced one by one
 _CUT_ROUND_GAIN = 1e-5  # a round of cuts must raise the bound by this share of it
 _CUTS_A_TYPE = 4
-_AT_HAND = 10_000
+_AT_HAND = 10_000  # classes in the integer master where pricing could not be completed
+_AT_HAND_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class Columns(Solver):
         improved(problem, run)
         if run.value == 0.0:
             return
-        if run.labels is not None and candidate_centres.applies(problem):
+        if run.labels is not None and problem.price.n > _ALWAYS_LISTED and candidate_centres.applies(problem):
             candidate_centres.search(problem, run)
             return
         Course(self, problem, run).follow()
@@ -138,7 +140,7 @@ class Course:
             generation.start(self.instance.classes(run.labels))
         certificate = self._converge()
         before = 0.0
-        while certificate is not None and certificate.converged and not self._closed() and not self._enough():
+        while certificate is not None and certificate.converged and not self.closed() and not self._enough():
             assert generation.relaxed is not None
             self._round_up()
             if certificate.bound - before < _CUT_ROUND_GAIN * certificate.bound:
@@ -148,11 +150,11 @@ class Course:
             if self.master.add_cuts(cuts) == 0:
                 break
             certificate = self._converge() or certificate
-        if not run.proven_infeasible and not self._closed() and not run.expired:
+        if not run.proven_infeasible and not self.closed() and not run.expired:
             if certificate is not None and certificate.converged:
                 finish(self, certificate)
-            if not self._closed() and not run.expired:
-                self.combine(at_hand(self, certificate, _AT_HAND), run.remaining)
+            else:
+                self.combine(at_hand(self, certificate, _AT_HAND), min(run.remaining, _AT_HAND_SECONDS))
         self._note()
 
     def _converge(self) -> Certificate | None:
@@ -164,7 +166,8 @@ class Course:
 
         return self.generation.converge(on_round)
 
-    def _closed(self) -> bool:
+    def closed(self) -> bool:
+        """Whether incumbent and bound have met."""
         return self.value - self.bound <= 1e-9 * self.value
 
     def _round_up(self) -> None:

@@ -12,6 +12,7 @@ from solvers.local_search.pairs import new_bench, rebuild_by_distance
 from solvers.local_search.state import NEXT, attach, clear, join_change, squared_distance
 
 PASSES = 12
+CONTESTANTS = 4
 
 
 @njit(cache=True, nogil=True)
@@ -21,7 +22,6 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
     `fixed` keeps the number of classes; `widest` is the largest number of classes taken apart at once.
     """
     np.random.seed(seed)
-    n = state.labels.size
     slots = np.empty(most_rows + 1, np.int64)
     rows = np.empty(most_rows, np.int64)
     old = np.empty(most_rows, np.int64)
@@ -29,9 +29,8 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
     by_distance = state.only_size and state.kind == SPREAD and state.codes.shape[1] == 0
     bench = new_bench(most_rows if by_distance else 1, widest + 2)
     for _ in range(rounds):
-        seed_row = np.random.randint(n)
-        # a record that another worker is moving has no class for a moment, and is not ours
-        if state.labels[seed_row] < 0 or owner[state.labels[seed_row]] != me:
+        seed_row = _choose_seed(state, owner, me)
+        if seed_row < 0:
             continue
         wanted = 1 + np.random.randint(widest)
         if fixed or wanted == 1:
@@ -45,8 +44,11 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
         target = n_slots
         if not fixed:
             target = n_slots - 1 + np.random.randint(3)
+            if state.only_size:
+                # splitting a class of 2k or more costs nothing
+                target = max(target, -(-n_rows // (2 * state.k - 1)))
         target = max(1, min(target, n_rows // state.k, n_slots + n_spare))
-        allowed = before - temperature * np.log(1.0 - np.random.random())
+        allowed = before * (1.0 - temperature / n_slots * np.log(1.0 - np.random.random()))
         if by_distance:
             after = rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, PASSES)
             if after > allowed or (fixed and target != n_slots):
@@ -81,6 +83,19 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
                 spare[n_spare] = slots[s]
                 n_spare += 1
     return n_spare
+
+
+@njit(cache=True, nogil=True)
+def _choose_seed(state, owner, me):  # type: ignore[no-untyped-def]
+    """A record of the worker's classes: any, or the one of a few whose class costs most; -1: none was met."""
+    chosen = -1
+    for _ in range(CONTESTANTS if np.random.random() < 0.5 else 1):
+        i = np.random.randint(state.labels.size)
+        # a record that another worker is moving has no class for a moment, and is not ours
+        slot = state.labels[i]
+        if slot >= 0 and owner[slot] == me and (chosen < 0 or state.prices[slot] > state.prices[state.labels[chosen]]):
+            chosen = i
+    return chosen
 
 
 @njit(cache=True, nogil=True)

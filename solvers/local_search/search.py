@@ -180,9 +180,9 @@ class Clock:
         return self._limit is not None and self.spent >= self._limit
 
 
-def _temperature(schedule: Schedule, average: float, share: float) -> float:
+def _temperature(schedule: Schedule, share: float) -> float:
     """Falls geometrically from hottest to coldest while the share of work done rises from 0 to 1."""
-    return float(average * schedule.hottest * (schedule.coldest / schedule.hottest) ** share)
+    return float(schedule.hottest * (schedule.coldest / schedule.hottest) ** share)
 
 
 def _cycle_by_rounds(
@@ -190,7 +190,6 @@ def _cycle_by_rounds(
 ) -> None:
     """One cooling whose steps are counted, not timed: the same for the same seed."""
     descent.back_to_best()
-    average = descent.total / descent.n_classes
     steps = max(1, min(STEPS, rounds // descent.workers))
     done = 0
     for step in range(steps):
@@ -199,7 +198,7 @@ def _cycle_by_rounds(
         # long steps return to Python now and then, for the clock and for Ctrl-C
         while share_of_each > 0:
             some = min(share_of_each, ROUNDS_AT_ONCE)
-            descent.anneal(some, _temperature(schedule, average, step / steps), schedule.widest)
+            descent.anneal(some, _temperature(schedule, step / steps), schedule.widest)
             share_of_each -= some
             if descent.settle():
                 on_best(descent.best)
@@ -215,10 +214,9 @@ def _cycles_by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best:
     left = schedule.seconds - began
     for low, high in zip(CYCLES[:-1], CYCLES[1:], strict=True):
         descent.back_to_best()
-        average = descent.total / descent.n_classes
         start, length = began + low * left, (high - low) * left
         while (share := (clock.spent - start) / length) < 1 and not clock.over:
-            temperature = _temperature(schedule, average, max(share, 0.0))
+            temperature = _temperature(schedule, max(share, 0.0))
             # where time allows few rounds per class, a hot start would not be cooled down again
             per_class = rounds / (STEP_SECONDS * descent.n_classes) * length * descent.workers
             if per_class < FEW_ROUNDS:
