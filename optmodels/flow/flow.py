@@ -36,8 +36,14 @@ _FIRST = 12
 _MORE = 8
 # Cost scaling: tolerances as fractions of the mean cost, each phase's a fraction of the one before.
 _COARSE, _FINE, _FACTOR = 0.5, 1e-4, 0.2
+# A phase ends when only one node in so many still holds excess: augmenting paths are better at those.
+_FEW = 50
+# It ends, too, when a spell of steps leaves more than this share of the excess.
+_STALLED = 0.8
 # Pricing between phases stops once it changes the best arc of fewer records than this share.
 _SETTLED = 0.01
+# A phase is repeated with its new arcs as long as the bound rises by more than this share of all costs.
+_REPEAT = 0.05
 # Steps of scaling, and augmenting paths, between two moments at which a run may be interrupted.
 _STEPS, _PATHS = 100_000, 200
 
@@ -126,19 +132,23 @@ class Flow:
         """Bring the potentials near their optimum."""
         state, queue = self._state, queue_for(self._state)
         mean = float(np.abs(state.home_cost).mean())
-        tolerance, gaining = _COARSE * mean, self.n
+        tolerance, gaining, steps = _COARSE * mean, self.n, max(_STEPS, self.n)
         while tolerance > _FINE * mean:
-            effort = 20 * self.n
-            while effort > 0:
-                left = refine(self.bounds, self._arcs, state, queue, tolerance, self.m // 200, min(_STEPS, effort))
-                effort = 0 if left > 0 else effort - _STEPS
+            excess = state.excess.clip(0).sum()
+            while True:
+                left = refine(self.bounds, self._arcs, state, queue, tolerance, self.m // _FEW, steps)
                 yield f"scaling, tolerance {tolerance:.3g}"
+                before, excess = excess, state.excess.clip(0).sum()
+                if left > 0 or excess > _STALLED * before:
+                    break
             consistent(self.bounds, state)
             restart(self.bounds, self._arcs, state)
+            known = self.bound
             if gaining > _SETTLED * self.n:
                 gaining = self.price()
                 restart(self.bounds, self._arcs, state)
-            tolerance *= _FACTOR
+            if self.bound - known <= _REPEAT * mean * self.n:
+                tolerance *= _FACTOR
 
     def _augment(self) -> Iterator[str]:
         """Shortest paths until every bound is met at least cost over the known arcs."""
@@ -151,9 +161,8 @@ class Flow:
             yield f"{self.paths} augmenting paths"
 
     def _cheapest(self, prices: Floats, count: int, rows: Ints | None = None) -> list[Cheapest]:
-        return list(
-            cheapest_arcs(self._arc_costs, np.arange(self.n) if rows is None else rows, self._value, prices, count)
-        )
+        everyone = np.arange(self.n) if rows is None else rows
+        return cheapest_arcs(self._arc_costs, everyone, self._value, prices, count)
 
     def _prices(self) -> Prices:
         pairs = self.m * self.n_values

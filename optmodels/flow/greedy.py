@@ -13,16 +13,34 @@ _COUNT = 8
 
 
 def place_greedily(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs) -> tuple[Ints, Arcs]:
-    """A centre for every record (-1 where the greedy choice found no room), and the arcs with those it used.
+    """A centre for every record (-1 where no room was found), and the arcs with those it used."""
+    home, arcs = _place_all(arc_costs, value, bounds, arcs)
+    if (home < 0).any() and (quotas := _dealt(value, bounds)) is not None:
+        home, arcs = _place_all(arc_costs, value, quotas, arcs)
+    return home, arcs
 
-    Values with the tightest caps choose first, and of each value the records with the cheapest arcs.
-    """
+
+def _dealt(value: Indices, bounds: Bounds) -> Bounds | None:
+    """Quotas for every centre and value that can all be filled: the records dealt out like cards, value by value."""
+    m, n_values = bounds.cap.shape
+    centre = np.empty(len(value), np.int64)
+    centre[np.argsort(value, kind="stable")] = np.arange(len(value)) % m
+    quota = np.bincount(centre * n_values + value, minlength=m * n_values).reshape(m, n_values)
+    sizes = quota.sum(axis=1)
+    if (quota > bounds.cap).any() or (sizes < bounds.least).any() or (sizes > bounds.most).any():
+        return None
+    return Bounds(sizes, sizes, quota, bounds.threshold, bounds.slope)
+
+
+def _place_all(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs) -> tuple[Ints, Arcs]:
+    """Values with the tightest caps choose first, and of each value the records with the cheapest arcs."""
     n, m = len(value), len(bounds.least)
     counts = np.zeros(bounds.cap.shape, np.int64)
     sizes = np.zeros(m, np.int64)
     left = np.array([n - bounds.least.sum()])  # how many may still be put beyond the least sizes
     home = np.full(n, -1, np.int64)
     tightness = np.bincount(value, minlength=bounds.cap.shape[1]) / np.maximum(bounds.cap.sum(axis=0), 1)
+    tightness[(bounds.cap >= bounds.most[:, None]).all(axis=0)] = 0.0  # no cap but the size
     nearest = arcs.costs[arcs.starts[:-1]]
     for v in np.argsort(-tightness):
         rows = np.flatnonzero(value == v)
@@ -31,7 +49,7 @@ def place_greedily(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Ar
         rows = rows[home[rows] < 0]
         while len(rows):
             open_centres = (counts < bounds.cap) & _has_room(bounds, sizes, left)[:, None]
-            found = list(cheapest_arcs(arc_costs, np.sort(rows), value, np.where(open_centres.T, 0.0, np.inf), _COUNT))
+            found = cheapest_arcs(arc_costs, np.sort(rows), value, np.where(open_centres.T, 0.0, np.inf), _COUNT)
             arcs = with_arcs(arcs, found)
             _place(rows, value, arcs, bounds, counts, sizes, left, home)
             if (home[rows] < 0).all():

@@ -85,7 +85,7 @@ def workspace(n_nodes: int) -> Work:
     )
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def marginal(bounds: Bounds, centre: int, value: int, count: int) -> float:
     """What the `count`-th record of a value adds to a centre's penalty."""
     threshold = bounds.threshold[centre, value]
@@ -94,7 +94,7 @@ def marginal(bounds: Bounds, centre: int, value: int, count: int) -> float:
     return bounds.slope[centre, value] * min(1.0, count - threshold)
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def _rise(work: Work, place: int, node: int) -> None:
     heap, distance = work.heap, work.distance
     key = distance[node]
@@ -135,7 +135,7 @@ def _pop(work: Work, size: int) -> int:
     return top
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def _reach(work: Work, size: int, source: int, node: int, length: float, record: int) -> int:
     """Offer a tree arc into a node that is not settled; returns the new heap size."""
     if work.seen[node] == 0:
@@ -196,7 +196,7 @@ def _scan(bounds: Bounds, arcs: Arcs, state: State, work: Work, node: int, size:
     return size
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def move(state: State, n_values: int, record: int, centre: int, cost: float) -> None:
     """Take a record out of its class and put it into another one; excesses are left to the caller."""
     value = state.value[record]
@@ -219,21 +219,21 @@ def move(state: State, n_values: int, record: int, centre: int, cost: float) -> 
 
 
 @njit(cache=True)
-def push(bounds: Bounds, state: State, source: int, node: int, record: int, cost: float) -> None:
-    """Move one unit along a residual arc: a record, or the flow between a (centre, value), its centre and the pool."""
+def push(bounds: Bounds, state: State, source: int, node: int, record: int, cost: float, amount: int) -> None:
+    """Move units along a residual arc: one record, or flow between a (centre, value), its centre and the pool."""
     m, n_values = bounds.cap.shape
     if record >= 0:
         move(state, n_values, record, node // n_values, cost)
     elif source < m * n_values:
-        state.inside[source // n_values, source % n_values] += 1
+        state.inside[source // n_values, source % n_values] += amount
     elif node < m * n_values:
-        state.inside[node // n_values, node % n_values] -= 1
+        state.inside[node // n_values, node % n_values] -= amount
     elif source < m * n_values + m:
-        state.spare[source - m * n_values] += 1
+        state.spare[source - m * n_values] += amount
     else:
-        state.spare[node - m * n_values] -= 1
-    state.excess[source] -= 1
-    state.excess[node] += 1
+        state.spare[node - m * n_values] -= amount
+    state.excess[source] -= amount
+    state.excess[node] += amount
 
 
 @njit(cache=True)
@@ -272,7 +272,7 @@ def _augment(bounds: Bounds, arcs: Arcs, state: State, work: Work, source: int) 
             for arc in range(arcs.starts[record], arcs.starts[record + 1]):
                 if arcs.targets[arc] == node // n_values:
                     cost = arcs.costs[arc]
-        push(bounds, state, parent, node, record, cost)
+        push(bounds, state, parent, node, record, cost, 1)
         node = parent
     return True
 

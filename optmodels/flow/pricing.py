@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from math import fsum
+from os import cpu_count
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +14,14 @@ from numpy.typing import NDArray
 
 from optmodels.flow.paths import Arcs, Bounds, Floats, Indices, Ints
 
-# The cost of putting each of some records with each of some centres, as a dense block.
+# The cost of putting each of some records with each of some centres, as a dense block; called from several threads.
 ArcCosts = Callable[[Ints, Ints], Floats]
 
 # Entries of one block: it stays in the processor's cache between being computed and being searched.
 _BLOCK = 120_000
+# Records searched by one thread at a time, and the number of arcs from which threads are worth their start.
+_PART = 2048
+_LARGE = 5_000_000
 
 
 class Cheapest(NamedTuple):
@@ -30,18 +35,19 @@ class Cheapest(NamedTuple):
 
 def cheapest_arcs(
     arc_costs: ArcCosts, rows: Ints, value: Indices, prices: Floats, count: int
-) -> Iterator[Cheapest]:
-    """The `count` arcs of each record with the least cost + prices[value, centre], block by block.
+) -> list[Cheapest]:
+    """The `count` arcs of each record with the least cost + prices[value, centre], in parts.
 
-    An infinite price closes a centre to the records of a value.
+    An infinite price closes a centre to the records of a value. Large problems are searched in threads.
     """
     m = prices.shape[1]
     centres = np.arange(m)
     step = max(1, _BLOCK // m)
-    group = max(step, 4096 // step * step)
+    part_size = max(step, _PART // step * step)
     count = min(count, m)
-    for first in range(0, len(rows), group):
-        chosen = rows[first : first + group]
+
+    def searched(first: int) -> Cheapest:
+        chosen = rows[first : first + part_size]
         targets = np.empty((len(chosen), count), np.int32)
         costs = np.empty((len(chosen), count))
         reduced = np.empty((len(chosen), count))
@@ -49,10 +55,16 @@ def cheapest_arcs(
             part = slice(low, low + step)
             block = arc_costs(chosen[part], centres)
             _select(block, value[chosen[part]], prices, targets[part], costs[part], reduced[part])
-        yield Cheapest(chosen, targets, costs, reduced)
+        return Cheapest(chosen, targets, costs, reduced)
+
+    starts = range(0, len(rows), part_size)
+    if len(rows) * m < _LARGE:
+        return [searched(first) for first in starts]
+    with ThreadPoolExecutor(cpu_count() or 1) as pool:
+        return list(pool.map(searched, starts))
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _select(
     block: Floats, value: Indices, prices: Floats, targets: Indices, costs: Floats, reduced: Floats
 ) -> None:

@@ -166,29 +166,50 @@ def _discharge(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance
     found = _ways_out(bounds, arcs, state, queue, node)
     if found == 0:
         return False
-    excess = state.excess[node]
-    last = queue.keys[0]
-    if excess == 1 or found == 1:
-        best = 0
-        for way in range(found):
-            if queue.keys[way] < queue.keys[best]:
-                best = way
-        last = queue.keys[best]
-        push(bounds, state, node, queue.targets[best], queue.records[best], queue.costs[best])
-        if state.excess[queue.targets[best]] > 0:
-            _enqueue(queue, queue.targets[best])
+    last = np.inf
+    if state.excess[node] == 1:
+        last = _follow(bounds, state, queue, node, np.argmin(queue.keys[:found]))
     else:
-        order = np.argsort(queue.keys[:found])
-        for way in order[:excess]:
-            last = queue.keys[way]
-            push(bounds, state, node, queue.targets[way], queue.records[way], queue.costs[way])
-            if state.excess[queue.targets[way]] > 0:
-                _enqueue(queue, queue.targets[way])
-            if queue.records[way] < 0:  # such an arc may take more, so whatever costs more has to wait
+        for way in np.argsort(queue.keys[:found]):
+            last = _follow(bounds, state, queue, node, way)
+            # An arc between centre, value and pool may take more at its next price: what costs more has to wait.
+            if state.excess[node] == 0 or queue.records[way] < 0:
                 break
     if last + potential[node] >= 0:
         potential[node] = -last - tolerance
     return True
+
+
+@njit(cache=True)
+def _follow(bounds: Bounds, state: State, queue: Queue, node: int, way: int) -> float:
+    """Send what one way out takes at its present price; returns its key."""
+    target, record = queue.targets[way], queue.records[way]
+    amount = 1 if record >= 0 else min(state.excess[node], _room(bounds, state, node, target))
+    push(bounds, state, node, target, record, queue.costs[way], amount)
+    if state.excess[target] > 0:
+        _enqueue(queue, target)
+    return queue.keys[way]
+
+
+@njit(cache=True)
+def _room(bounds: Bounds, state: State, source: int, target: int) -> int:
+    """How many units an arc between a value, its centre and the pool takes at its present price."""
+    m, n_values = bounds.cap.shape
+    pool = m * n_values + m
+    if source == pool:
+        return state.spare[target - m * n_values]
+    if target == pool:
+        centre = source - m * n_values
+        return bounds.most[centre] - bounds.least[centre] - state.spare[centre]
+    pair = min(source, target)
+    centre, value = pair // n_values, pair % n_values
+    inside = state.inside[centre, value]
+    if bounds.slope[centre, value] > 0:
+        free = np.int64(bounds.threshold[centre, value])
+        if source == pair:
+            return max(1, min(free, bounds.cap[centre, value]) - inside)
+        return 1 if inside > free else inside
+    return bounds.cap[centre, value] - inside if source == pair else inside
 
 
 @njit(cache=True)
@@ -232,7 +253,7 @@ def _ways_out(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, node: int)
     return found
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True)
 def _list(queue: Queue, found: int, key: float, target: int, record: int, cost: float) -> int:
     queue.keys[found] = key
     queue.targets[found] = target

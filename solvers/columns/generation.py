@@ -61,14 +61,14 @@ class Generation:
         self._centre(first_duals(self.instance, classes), _BOX_AMOUNT)
 
     def _neighbourhoods(self) -> list[Ints]:
-        """Every type with its nearest records, in all sizes: a crude but even supply of first columns."""
+        """Every type with its nearest records, in a few sizes: a crude but even supply of first columns."""
         instance = self.instance
         found = []
         for seed in range(instance.n_types):
             nearest = np.argsort(instance.distance[seed], kind="stable")[: 2 * instance.smallest]
             line = np.repeat(nearest, np.minimum(instance.types.copies[nearest], 2 * instance.smallest))
-            for size in range(instance.smallest, min(2 * instance.smallest - 1, instance.largest, len(line)) + 1):
-                if instance.allows(line[:size]):
+            for size in sorted({instance.smallest, instance.smallest + 1, 3 * instance.smallest // 2}):
+                if size <= len(line) and instance.allows(line[:size]):
                     found.append(line[:size])
         return found
 

@@ -83,7 +83,7 @@ def _add(state, counts, i, amount):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _same_sensitive(state, i, r):  # type: ignore[no-untyped-def]
+    different = 0
     for j in range(state.sensitive.shape[1]):
-        if state.sensitive[i, j] != state.sensitive[r, j]:
-            return False
-    return True
+        different += state.sensitive[i, j] != state.sensitive[r, j]
+    return different == 0

@@ -22,7 +22,7 @@ CHUNK = 20_000_000
 
 
 def first_partition(price: Price, test: ClassTest, n_classes: int | None = None) -> Labels | None:
-    """A partition that meets the conditions, in exactly `n_classes` classes if that is given; None if none was found."""
+    """A partition that meets the conditions, in exactly `n_classes` classes if given; None if none was found."""
     n = price.n
     quota = n // test.k if n_classes is None else n_classes
     if quota < 1 or quota * test.k > n:
@@ -116,8 +116,9 @@ def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget)
             n_done += 1
             continue
         stack[n_stack, 0], stack[n_stack, 1], stack[n_stack, 2] = low, low + middle, left_quota
-        stack[n_stack + 1, 0], stack[n_stack + 1, 1], stack[n_stack + 1, 2] = low + middle, high, quota - left_quota
-        n_stack += 2
+        n_stack += 1
+        stack[n_stack, 0], stack[n_stack, 1], stack[n_stack, 2] = low + middle, high, quota - left_quota
+        n_stack += 1
     return n_stack, n_done
 
 
@@ -142,9 +143,9 @@ def _cut_part(places, strata, n_strata, test, only_size, part, share):  # type: 
         _select(places[:, longest], part, share)
         return share
     for _ in range(d):
-        j = np.argmax(sides)
-        sides[j] = -1.0
-        _select(places[:, j], part, share)
+        side = np.argmax(sides)
+        sides[side] = -1.0
+        _select(places[:, side], part, share)
         if _both_meet(test, part, share):
             return share
     _select(places[:, longest], part, share)

@@ -8,8 +8,10 @@ from numba import njit
 from solvers.local_search.conditions_kept import may_join, may_leave, may_trade
 from solvers.local_search.state import NEXT, attach, detach, exchange_change, join_change, leave_change
 
-# Exchanges are tried with at most so many records of a class: all of them unless classes are large.
-MOST_EXCHANGES = 24
+# Exchanges are tried with all records of a small class, and with a few of a large one: large classes can
+# spare a record, so that relocations do most of the work.
+SMALL_CLASS = 24
+FEW_EXCHANGES = 3
 
 
 @njit(cache=True, nogil=True)
@@ -48,13 +50,13 @@ def best_move(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-unt
             change = leaving + join_change(state, i, b)
             if change < best and may_join(state, test, i, b):
                 best, best_slot, best_back = change, b, -1
-        tried = 0
+        untried = state.sizes[b] if state.sizes[b] <= SMALL_CLASS or not free else FEW_EXCHANGES
         r = state.first[b]
-        while r >= 0 and tried < MOST_EXCHANGES:
+        while untried > 0:
             change = exchange_change(state, i, r)
             if change < best and may_trade(state, test, i, r):
                 best, best_slot, best_back = change, b, r
-            tried += 1
+            untried -= 1
             r = state.chain[r, NEXT]
     return best, best_slot, best_back
 

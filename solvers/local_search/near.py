@@ -52,16 +52,19 @@ def embed(price: Price, seed: int = 0) -> Floats:
 def neighbourhoods(price: Price, length: int, seed: int = 0) -> Near:
     """Lists of the `length` nearest points of each point: exact for tables of moderate size, else by random trees."""
     places = embed(price, seed)
-    point = group_rows([places[:, j] for j in range(places.shape[1])]) if places.shape[1] else np.zeros(price.n, np.int64)
+    point = np.zeros(price.n, np.int64)
+    if places.shape[1]:
+        point = group_rows([places[:, j] for j in range(places.shape[1])])
     rows, starts = members(point)
     distinct = places[rows[starts[:-1]]]
     length = min(length + 1, len(distinct))
     if len(distinct) <= EXACT_POINTS and distinct.size <= EXACT_CELLS:
         p = 2 if price.kind == SPREAD else 1
-        lists = cKDTree(distinct).query(distinct, k=np.arange(1, length + 1), p=p, workers=2)[1]
+        found = cKDTree(distinct).query(distinct, k=np.arange(1, length + 1), p=p, workers=2)[1]
+        lists = np.ascontiguousarray(found, dtype=np.int32)
     else:
         lists = _by_trees(distinct, length, np.random.default_rng(seed))
-    return Near(point.astype(np.int32), np.ascontiguousarray(lists, dtype=np.int32), rows, starts)
+    return Near(point.astype(np.int32), lists, rows, starts)
 
 
 def _by_trees(points: Floats, length: int, generator: np.random.Generator) -> NDArray[np.int32]:

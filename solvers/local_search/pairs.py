@@ -39,7 +39,7 @@ def new_bench(most_rows, most_classes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, passes):  # type: ignore[no-untyped-def]
+def rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, passes, random):  # type: ignore[no-untyped-def]
     """Put the records into `target` classes in bench.where; the sum of their spreads."""
     for x in range(n_rows):
         bench.where[x] = -1
@@ -53,7 +53,7 @@ def rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, passes): 
         bench.sizes[c] = 0
         for x in range(n_rows):
             bench.reach[c, x] = 0.0
-    _grow(bench, n_rows, target, state.k)
+    _grow(bench, n_rows, target, state.k, random)
     _descend(bench, n_rows, target, state.k, tolerance, passes)
     total = 0.0
     for c in range(target):
@@ -80,14 +80,14 @@ def _take(bench, n_rows, x):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _grow(bench, n_rows, target, k):  # type: ignore[no-untyped-def]
+def _grow(bench, n_rows, target, k, random):  # type: ignore[no-untyped-def]
     """Classes of k around seeds far from each other, one after the other; the rest join where they cost least."""
     seed = -1
     for c in range(target):
         chosen = -1
         farthest = -1.0
         for _ in range(1 if seed < 0 else 3):
-            x = np.random.randint(n_rows)
+            x = random.integers(0, n_rows)
             while bench.where[x] >= 0:
                 x = (x + 1) % n_rows
             distance = 0.0 if seed < 0 else bench.distances[seed, x]
@@ -100,12 +100,12 @@ def _grow(bench, n_rows, target, k):  # type: ignore[no-untyped-def]
             least = np.inf
             for x in range(n_rows):
                 if bench.where[x] < 0:
-                    cost = (bench.reach[c, x] - bench.within[c] / size) * (0.9 + 0.2 * np.random.random())
+                    cost = (bench.reach[c, x] - bench.within[c] / size) * (0.9 + 0.2 * random.random())
                     if cost < least:
                         least = cost
                         chosen = x
             _put(bench, n_rows, chosen, c)
-    offset = np.random.randint(n_rows)
+    offset = random.integers(0, n_rows)
     for place in range(n_rows):
         x = (place + offset) % n_rows
         if bench.where[x] < 0:
@@ -125,7 +125,7 @@ def _descend(bench, n_rows, target, k, tolerance, passes):  # type: ignore[no-un
     quiet = 0
     for step in range(passes * n_rows):
         x = step % n_rows
-        best, joins, back = _best_move(bench, n_rows, target, k, x, -tolerance)
+        joins, back = _best_move(bench, n_rows, target, k, x, -tolerance)
         if joins < 0:
             quiet += 1
             if quiet == n_rows:
@@ -142,7 +142,7 @@ def _descend(bench, n_rows, target, k, tolerance, passes):  # type: ignore[no-un
 
 @njit(cache=True, nogil=True)
 def _best_move(bench, n_rows, target, k, x, best):  # type: ignore[no-untyped-def]
-    """Change of price, class to join and record coming back (-1: none) of the best move of record x."""
+    """The class to join and the record that comes back in the best move of record x; -1: none."""
     joins = -1
     back = -1
     a = bench.where[x]
@@ -166,9 +166,10 @@ def _best_move(bench, n_rows, target, k, x, best):  # type: ignore[no-untyped-de
         common = bench.reach[b, x] * share_b - reach_a * share_a
         for r in range(n_rows):
             if bench.where[r] == b:
-                change = common + bench.reach[a, r] * share_a - bench.reach[b, r] * share_b - bench.distances[x, r] * both
+                change = common + bench.reach[a, r] * share_a - bench.reach[b, r] * share_b
+                change -= bench.distances[x, r] * both
                 if change < best:
                     best = change
                     joins = b
                     back = r
-    return best, joins, back
+    return joins, back

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from optmodels.price import SPREAD
 from solvers.local_search.conditions_kept import class_meets, may_join
@@ -13,45 +16,61 @@ from solvers.local_search.state import NEXT, attach, clear, join_change, squared
 
 PASSES = 12
 CONTESTANTS = 4
+ENOUGH_ROWS = 150  # no further class is taken apart once two of them have so many records
+BENCH_ROWS = 1024  # a bench of more records than this would be too large
+
+
+class Rules(NamedTuple):
+    """What holds for a whole search."""
+
+    fixed: bool  # the number of classes may not change
+    widest: int  # most classes taken apart at once
+    most_rows: int  # most records taken apart at once
+    tolerance: float  # savings below this are rounding
+
+
+class Share(NamedTuple):
+    """What one worker may touch: the classes it owns, and free slots that are its own."""
+
+    owner: NDArray[np.int64]  # (slots): the worker that owns each slot
+    me: int
+    spare: NDArray[np.int64]  # a stack of free slots
+    n_spare: int
 
 
 @njit(cache=True, nogil=True)
-def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, rounds, seed, temperature, widest, most_rows, tolerance):  # type: ignore[no-untyped-def]
-    """So many rounds among the classes of worker `me`; the spare slots left in the stack `spare`.
+def ruin_and_recreate(state, test, near, share, rules, rounds, random, temperature):  # type: ignore[no-untyped-def]
+    """So many rounds among one worker's classes.
 
-    `fixed` keeps the number of classes; `widest` is the largest number of classes taken apart at once.
+    A temperature of 1 accepts, one time in e, a price that rises by as much as the average class taken apart.
     """
-    np.random.seed(seed)
+    most_rows = rules.most_rows
+    spare, n_spare = share.spare, share.n_spare
     slots = np.empty(most_rows + 1, np.int64)
     rows = np.empty(most_rows, np.int64)
     old = np.empty(most_rows, np.int64)
     pool = np.empty(most_rows, np.int64)
-    by_distance = state.only_size and state.kind == SPREAD and state.codes.shape[1] == 0
-    bench = new_bench(most_rows if by_distance else 1, widest + 2)
+    numeric_spread = state.only_size and state.kind == SPREAD and state.codes.shape[1] == 0
+    by_distance = numeric_spread and most_rows <= BENCH_ROWS
+    bench = new_bench(most_rows if by_distance else 1, rules.widest + 2)
     for _ in range(rounds):
-        seed_row = _choose_seed(state, owner, me)
+        seed_row = _choose_seed(state, share, random)
         if seed_row < 0:
             continue
-        wanted = 1 + np.random.randint(widest)
-        if fixed or wanted == 1:
-            wanted = max(wanted, 2)
-        n_slots, n_rows = _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows)
-        if n_rows == 0 or (n_slots == 1 and (fixed or n_rows < 2 * state.k)):
+        wanted = max(2, 1 + random.integers(0, rules.widest))
+        # where the number of classes is given, a region gains one only if another, anywhere, loses one
+        jump = 0.5 if rules.fixed and random.random() < 0.5 else 0.0
+        n_slots, n_rows = _choose(state, near, share, seed_row, wanted, jump, slots, rows, most_rows, random)
+        target = _choose_number(state, rules.fixed, n_slots, n_rows, n_spare, random)
+        if n_slots == 0 or (n_slots == 1 and target == 1) or (rules.fixed and target != n_slots):
             continue
         before = 0.0
         for s in range(n_slots):
             before += state.prices[slots[s]]
-        target = n_slots
-        if not fixed:
-            target = n_slots - 1 + np.random.randint(3)
-            if state.only_size:
-                # splitting a class of 2k or more costs nothing
-                target = max(target, -(-n_rows // (2 * state.k - 1)))
-        target = max(1, min(target, n_rows // state.k, n_slots + n_spare))
-        allowed = before * (1.0 - temperature / n_slots * np.log(1.0 - np.random.random()))
+        allowed = before * (1.0 - temperature / n_slots * np.log(1.0 - random.random()))
         if by_distance:
-            after = rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, PASSES)
-            if after > allowed or (fixed and target != n_slots):
+            after = rebuild_by_distance(bench, state, rows, n_rows, target, rules.tolerance, PASSES, random)
+            if after > allowed:
                 continue
         for place in range(n_rows):
             old[place] = state.labels[rows[place]]
@@ -60,20 +79,14 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
         for s in range(n_slots, target):
             n_spare -= 1
             slots[s] = spare[n_spare]
-            owner[slots[s]] = me
         if by_distance:
             for place in range(n_rows):
                 attach(state, rows[place], slots[bench.where[place]])
         else:
-            built = _rebuild(state, test, rows, n_rows, slots, target, pool)
+            built = _rebuild(state, test, rows, n_rows, slots, target, pool, random)
             _join_broken(state, test, slots, built, rows, n_rows)
-            descend(state, test, rows, n_rows, slots, built, tolerance, PASSES)
-            after = 0.0
-            n_built = 0
-            for s in range(built):
-                after += state.prices[slots[s]]
-                n_built += state.sizes[slots[s]] > 0
-            if after > allowed or (fixed and n_built != n_slots):
+            descend(state, test, rows, n_rows, slots, built, rules.tolerance, PASSES)
+            if not _acceptable(state, test, slots, built, allowed, n_slots if rules.fixed else 0):
                 for s in range(built):
                     clear(state, slots[s])
                 for place in range(n_rows):
@@ -82,31 +95,58 @@ def ruin_and_recreate(state, test, near, owner, me, spare, n_spare, fixed, round
             if state.sizes[slots[s]] == 0:
                 spare[n_spare] = slots[s]
                 n_spare += 1
-    return n_spare
 
 
 @njit(cache=True, nogil=True)
-def _choose_seed(state, owner, me):  # type: ignore[no-untyped-def]
+def _choose_number(state, fixed, n_slots, n_rows, n_spare, random):  # type: ignore[no-untyped-def]
+    """How many classes to build in place of those taken apart: as many, one fewer or one more."""
+    target = n_slots
+    if not fixed:
+        target += random.integers(0, 3) - 1
+        if state.only_size:
+            # splitting a class of 2k or more costs nothing
+            target = max(target, -(-n_rows // (2 * state.k - 1)))
+    return max(1, min(target, n_rows // state.k, n_slots + min(n_spare, 1)))
+
+
+@njit(cache=True, nogil=True)
+def _acceptable(state, test, slots, built, allowed, required):  # type: ignore[no-untyped-def]
+    """Whether the new classes cost no more than allowed, meet the conditions and are as many as required (0: any)."""
+    total = 0.0
+    n_built = 0
+    for s in range(built):
+        if state.sizes[slots[s]] > 0:
+            total += state.prices[slots[s]]
+            n_built += 1
+            if not class_meets(state, test, slots[s]):
+                return False
+    return total <= allowed and (required == 0 or n_built == required)
+
+
+@njit(cache=True, nogil=True)
+def _choose_seed(state, share, random):  # type: ignore[no-untyped-def]
     """A record of the worker's classes: any, or the one of a few whose class costs most; -1: none was met."""
     chosen = -1
-    for _ in range(CONTESTANTS if np.random.random() < 0.5 else 1):
-        i = np.random.randint(state.labels.size)
+    for _ in range(CONTESTANTS if random.random() < 0.5 else 1):
+        i = random.integers(0, state.labels.size)
         # a record that another worker is moving has no class for a moment, and is not ours
         slot = state.labels[i]
-        if slot >= 0 and owner[slot] == me and (chosen < 0 or state.prices[slot] > state.prices[state.labels[chosen]]):
+        if slot < 0 or share.owner[slot] != share.me:
+            continue
+        if chosen < 0 or state.prices[slot] > state.prices[state.labels[chosen]]:
             chosen = i
     return chosen
 
 
 @njit(cache=True, nogil=True)
-def _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows):  # type: ignore[no-untyped-def]
-    """Classes that lie together, by a walk from record to near record, and all their records."""
+def _choose(state, near, share, seed_row, wanted, jump, slots, rows, most_rows, random):  # type: ignore[no-untyped-def]
+    """Classes that lie together, by a walk from record to near record with some jumps, and all their records."""
     n_slots = 0
     n_rows = 0
     i = seed_row
     for _ in range(8 * wanted):
         slot = state.labels[i]
-        known = slot < 0 or owner[slot] != me
+        known = slot < 0 or share.owner[slot] != share.me
         for s in range(n_slots):
             known = known or slots[s] == slot
         if not known:
@@ -119,19 +159,22 @@ def _choose(state, near, owner, me, seed_row, wanted, slots, rows, most_rows):  
                 rows[n_rows] = r
                 n_rows += 1
                 r = state.chain[r, NEXT]
-            if n_slots == wanted:
+            if n_slots == wanted or (n_slots > 1 and n_rows >= ENOUGH_ROWS):
                 break
         if n_rows == 0:
             break
-        p = near.point[rows[np.random.randint(n_rows)]]
-        q = near.lists[p, np.random.randint(near.lists.shape[1])]
+        if random.random() < jump:
+            i = max(0, _choose_seed(state, share, random))
+            continue
+        p = near.point[rows[random.integers(0, n_rows)]]
+        q = near.lists[p, random.integers(0, near.lists.shape[1])]
         if q >= 0:
-            i = near.rows[near.starts[q] + np.random.randint(near.starts[q + 1] - near.starts[q])]
+            i = near.rows[near.starts[q] + random.integers(0, near.starts[q + 1] - near.starts[q])]
     return n_slots, n_rows
 
 
 @njit(cache=True, nogil=True)
-def _rebuild(state, test, rows, n_rows, slots, target, pool):  # type: ignore[no-untyped-def]
+def _rebuild(state, test, rows, n_rows, slots, target, pool, random):  # type: ignore[no-untyped-def]
     """Grow classes one after the other from far-out or random records; the rest join where they cost least."""
     left = n_rows
     for place in range(n_rows):
@@ -140,7 +183,7 @@ def _rebuild(state, test, rows, n_rows, slots, target, pool):  # type: ignore[no
     previous = -1
     while built < target and left >= state.k:
         slot = slots[built]
-        place = _pick_seed(state, pool, left, previous)
+        place = _pick_seed(state, pool, left, previous, random)
         previous = pool[place]
         while True:
             attach(state, pool[place], slot)
@@ -151,13 +194,13 @@ def _rebuild(state, test, rows, n_rows, slots, target, pool):  # type: ignore[no
             place = 0
             least = np.inf
             for candidate in range(left):
-                change = join_change(state, pool[candidate], slot) * (0.9 + 0.2 * np.random.random())
+                change = join_change(state, pool[candidate], slot) * (0.9 + 0.2 * random.random())
                 if change < least:
                     least = change
                     place = candidate
         built += 1
     while left > 0:
-        place = np.random.randint(left)
+        place = random.integers(0, left)
         i = pool[place]
         left -= 1
         pool[place] = pool[left]
@@ -173,9 +216,9 @@ def _rebuild(state, test, rows, n_rows, slots, target, pool):  # type: ignore[no
 
 
 @njit(cache=True, nogil=True)
-def _pick_seed(state, pool, left, previous):  # type: ignore[no-untyped-def]
+def _pick_seed(state, pool, left, previous, random):  # type: ignore[no-untyped-def]
     """A place in the pool: at random, or the farthest of a few from the previous seed."""
-    place = np.random.randint(left)
+    place = random.integers(0, left)
     if previous < 0:
         return place
     farthest = -1.0
@@ -185,7 +228,7 @@ def _pick_seed(state, pool, left, previous):  # type: ignore[no-untyped-def]
         if distance > farthest:
             farthest = distance
             chosen = place
-        place = np.random.randint(left)
+        place = random.integers(0, left)
     return chosen
 
 

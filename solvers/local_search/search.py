@@ -5,30 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from time import perf_counter
 
 import numpy as np
 
 from optmodels.conditions import ClassTest
 from optmodels.partition import Labels, canonical
-from optmodels.price import SPREAD, Price
+from optmodels.price import Price
 from solvers.local_search.construct import make_feasible
 from solvers.local_search.moves import sweep
 from solvers.local_search.near import neighbourhoods
-from solvers.local_search.ruin import ruin_and_recreate
-from solvers.local_search.state import LOW, MEAN, fill, new_state
+from solvers.local_search.ruin import Rules, Share, ruin_and_recreate
+from solvers.local_search.state import fill, new_state
 
 NEIGHBOURS = 12
 SWEEP_ROWS = 50_000
 MOST_SWEEPS = 50
 SWEEP_SAVING = 1e-4  # a sweep that saves less than this share ends the first descent
-MOST_ROWS = 512
-STEPS = 200  # temperatures of one cooling
+MOST_ROWS = 512  # taken apart at once, unless classes are larger
+LARGE_ROWS = 20_000
+CLASSES_PER_WORKER = 20
+STEPS = 200  # least number of temperatures of one cooling
 STEP_SECONDS = 0.25
 FIRST_ROUNDS = 200
-ROUNDS_AT_ONCE = 5_000
+ROUNDS_AT_ONCE = 2_000
 CYCLES = (0.0, 0.1, 0.3, 1.0)  # coolings, as shares of the time
-FEW_ROUNDS = 40
+FEW_ROUNDS = 100
 ROUNDS_PER_CLASS = 300
 QUIET_CYCLES = 2
 CYCLE_SAVING = 1e-4
@@ -39,14 +42,21 @@ class Descent:
     """A partition under improvement. Workers own disjoint sets of classes, so they share the state without locks."""
 
     def __init__(
-        self, price: Price, test: ClassTest, labels: Labels, *, fixed: bool, seed: int, workers: int = 2
+        self,
+        price: Price,
+        test: ClassTest,
+        labels: Labels,
+        *,
+        fixed: bool,
+        seed: int,
+        workers: int = 2,
+        widest: int = 6,
     ) -> None:
         labels = canonical(labels)
         classes = int(labels.max()) + 1
         capacity = classes if fixed else max(classes, price.n // test.k)
         self.price = price
         self.test = test
-        self.fixed = fixed
         self.workers = workers
         self.generator = np.random.default_rng(seed)
         self.state = new_state(price, test, capacity)
@@ -55,6 +65,8 @@ class Descent:
         fill(self.state, labels)
         everyone = price.total(np.zeros(price.n, np.int64))
         self.tolerance = TOLERANCE * everyone
+        most_rows = max(MOST_ROWS, min(3 * price.n // classes, LARGE_ROWS))
+        self.rules = Rules(fixed, widest, min(most_rows, price.n), self.tolerance)
         self.best = labels
         self.best_price = self.total
 
@@ -89,48 +101,51 @@ class Descent:
             high = min(low + SWEEP_ROWS, len(order))
             yield sweep(self.state, self.test, self.near, self.owner, 0, order, low, high, self.tolerance)
 
-    def anneal(self, rounds: int, temperature: float, widest: int) -> None:
-        """So many rounds of ruin and recreate by each worker at one temperature."""
-        self._share_out()
-        free = np.flatnonzero(self.state.sizes == 0)
-        tasks = []
-        with ThreadPoolExecutor(self.workers) as pool:
-            for me in range(self.workers):
-                mine = free[me :: self.workers]
-                spare = np.empty(len(self.owner) + 1, np.int64)
-                spare[: len(mine)] = mine
-                seed = int(self.generator.integers(1 << 31))
-                tasks.append(
-                    pool.submit(
-                        ruin_and_recreate, self.state, self.test, self.near, self.owner, me, spare, len(mine), self.fixed,
-                        rounds, seed, temperature, widest, MOST_ROWS, self.tolerance,
-                    )
-                )
-        for task in tasks:
-            task.result()
+    def anneal(self, rounds: int, temperature: float) -> None:
+        """So many rounds of ruin and recreate, shared among the workers, at one temperature."""
+        workers = max(1, min(self.workers, self.n_classes // CLASSES_PER_WORKER))
+        shares = self._share_out(workers)
+        streams = self.generator.spawn(workers)
 
-    def _share_out(self) -> None:
-        """Give each worker the classes on its side of random parallel planes."""
-        if self.workers == 1:
-            self.owner[:] = 0
+        def work(me: int) -> None:
+            each = rounds // workers + (me < rounds % workers)
+            ruin_and_recreate(self.state, self.test, self.near, shares[me], self.rules, each, streams[me], temperature)
+
+        if workers == 1:
+            work(0)
             return
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(work, range(workers)))
+
+    def _share_out(self, workers: int) -> list[Share]:
+        """Give each worker the classes between two of some random parallel planes, and free slots."""
         state = self.state
-        middle = np.where(state.sizes[:, None] > 0, state.measures[:, MEAN if state.kind == SPREAD else LOW], 0.0)
-        along = middle @ self.generator.normal(size=middle.shape[1]) + 1e-9 * self.generator.random(len(middle))
         used = state.sizes > 0
-        edges = np.quantile(along[used], np.linspace(0, 1, self.workers + 1)[1:-1])
-        self.owner[:] = np.searchsorted(edges, along)
+        self.owner[:] = 0
+        if workers > 1:
+            middle = np.where(used[:, None], state.measures[:, 0], 0.0)
+            along = middle @ self.generator.normal(size=middle.shape[1]) + 1e-9 * self.generator.random(len(middle))
+            edges = np.quantile(along[used], np.linspace(0, 1, workers + 1)[1:-1])
+            self.owner[:] = np.searchsorted(edges, along)
+        free = np.flatnonzero(~used)
+        shares = []
+        for me in range(workers):
+            mine = free[me::workers]
+            self.owner[mine] = me
+            spare = np.empty(len(self.owner) + 1, np.int64)
+            spare[: len(mine)] = mine
+            shares.append(Share(self.owner, me, spare, len(mine)))
+        return shares
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """When to stop and how hot to anneal; temperatures are in units of the average price of a class."""
+    """When to stop and how hot to anneal; temperatures as of `ruin_and_recreate`."""
 
     seconds: float | None = None
     iterations: int | None = None
-    hottest: float = 3.0
-    coldest: float = 0.01
-    widest: int = 4
+    hottest: float = 0.4
+    coldest: float = 0.005
 
 
 def follow(descent: Descent, schedule: Schedule, on_best: Callable[[Labels], object]) -> bool:
@@ -190,21 +205,13 @@ def _cycle_by_rounds(
 ) -> None:
     """One cooling whose steps are counted, not timed: the same for the same seed."""
     descent.back_to_best()
-    steps = max(1, min(STEPS, rounds // descent.workers))
-    done = 0
-    for step in range(steps):
-        upto = rounds * (step + 1) // steps
-        share_of_each = -(-(upto - done) // descent.workers)
-        # long steps return to Python now and then, for the clock and for Ctrl-C
-        while share_of_each > 0:
-            some = min(share_of_each, ROUNDS_AT_ONCE)
-            descent.anneal(some, _temperature(schedule, step / steps), schedule.widest)
-            share_of_each -= some
-            if descent.settle():
-                on_best(descent.best)
-            if clock.over:
-                return
-        done = upto
+    at_once = max(1, min(ROUNDS_AT_ONCE, rounds // STEPS))
+    for done in range(0, rounds, at_once):
+        descent.anneal(min(at_once, rounds - done), _temperature(schedule, done / rounds))
+        if descent.settle():
+            on_best(descent.best)
+        if clock.over:
+            return
 
 
 def _cycles_by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
@@ -212,17 +219,17 @@ def _cycles_by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best:
     assert schedule.seconds is not None
     began, rounds = clock.spent, FIRST_ROUNDS
     left = schedule.seconds - began
-    for low, high in zip(CYCLES[:-1], CYCLES[1:], strict=True):
+    for low, high in pairwise(CYCLES):
         descent.back_to_best()
         start, length = began + low * left, (high - low) * left
         while (share := (clock.spent - start) / length) < 1 and not clock.over:
             temperature = _temperature(schedule, max(share, 0.0))
             # where time allows few rounds per class, a hot start would not be cooled down again
-            per_class = rounds / (STEP_SECONDS * descent.n_classes) * length * descent.workers
+            per_class = rounds / STEP_SECONDS * length / descent.n_classes
             if per_class < FEW_ROUNDS:
                 temperature = 0.0
             before = clock.spent
-            descent.anneal(rounds, temperature, schedule.widest)
+            descent.anneal(rounds, temperature)
             took = max(clock.spent - before, 1e-4)
             rounds = 1 + int(rounds * min(4.0, max(0.25, STEP_SECONDS / took)))
             if descent.settle():

@@ -155,8 +155,8 @@ def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
     sides = 0.0
     for j in range(state.numeric.shape[1]):
         x = state.numeric[i, j]
-        high = state.measures[slot, NEXT_HIGH, j] if x >= state.measures[slot, HIGH, j] else state.measures[slot, HIGH, j]
-        low = state.measures[slot, NEXT_LOW, j] if x <= state.measures[slot, LOW, j] else state.measures[slot, LOW, j]
+        high = state.measures[slot, NEXT_HIGH if x >= state.measures[slot, HIGH, j] else HIGH, j]
+        low = state.measures[slot, NEXT_LOW if x <= state.measures[slot, LOW, j] else LOW, j]
         sides += high - low
     for j in range(state.codes.shape[1]):
         last = count_of(state, slot, j, state.codes[i, j]) == 1
@@ -197,8 +197,8 @@ def _trade_sides(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
     sides = 0.0
     for j in range(state.numeric.shape[1]):
         y, z = state.numeric[leaver, j], state.numeric[joiner, j]
-        high = state.measures[slot, NEXT_HIGH, j] if y >= state.measures[slot, HIGH, j] else state.measures[slot, HIGH, j]
-        low = state.measures[slot, NEXT_LOW, j] if y <= state.measures[slot, LOW, j] else state.measures[slot, LOW, j]
+        high = state.measures[slot, NEXT_HIGH if y >= state.measures[slot, HIGH, j] else HIGH, j]
+        low = state.measures[slot, NEXT_LOW if y <= state.measures[slot, LOW, j] else LOW, j]
         sides += max(high, z) - min(low, z)
     for j in range(state.codes.shape[1]):
         old, new = state.codes[leaver, j], state.codes[joiner, j]

@@ -33,12 +33,13 @@ def tables(formulation: Formulation, n: int, *, repeated: bool = False) -> Calla
 @pytest.mark.parametrize("repeated", [False, True], ids=["distinct", "repeated"])
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_columns(condition: str, repeated: bool) -> None:
-    check_solver(registry.solver("columns")(), tables(CONDITIONS[condition], 9, repeated=repeated), seeds=range(4))
+    n = 9 if condition in ("k", "extent") else 8  # with k = 2 there are ten times as many partitions
+    check_solver(registry.solver("columns")(), tables(CONDITIONS[condition], n, repeated=repeated), seeds=range(3))
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_milp(condition: str) -> None:
-    check_solver(registry.solver("milp")(), tables(CONDITIONS[condition], 7), seeds=range(2))
+    check_solver(registry.solver("milp")(), tables(CONDITIONS[condition], 7), seeds=range(1))
 
 
 @pytest.mark.parametrize("score", SCORES)
@@ -48,14 +49,19 @@ def test_scores(solver: str, score: str) -> None:
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
-@pytest.mark.parametrize("solver", ["local_search", "auto"])
-def test_heuristics_and_auto(solver: str, condition: str) -> None:
-    check_solver(registry.solver(solver)(), tables(CONDITIONS[condition], 8), seeds=range(2))
+def test_auto(condition: str) -> None:
+    check_solver(registry.solver("auto")(), tables(CONDITIONS[condition], 8), seeds=range(2))
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_local_search(condition: str) -> None:
+    solver = registry.configured(registry.solver("local_search"), {"iterations": 50})
+    check_solver(solver, tables(CONDITIONS[condition], 8), seeds=range(2))
 
 
 @pytest.mark.parametrize("condition", ["k", "distinct", "entropy", "t", "all"])
 def test_mdav(condition: str) -> None:
-    check_solver(registry.solver("mdav")(), tables(CONDITIONS[condition], 9), seeds=range(10))
+    check_solver(registry.solver("mdav")(), tables(CONDITIONS[condition], 8), seeds=range(5))
 
 
 @pytest.mark.parametrize("solver", ["mdav", "network"])

@@ -236,7 +236,7 @@ class TestPyomo:
         assert path.stat().st_size > 500
 
     def test_the_relaxation_is_integral_for_one_capped_attribute(self) -> None:
-        view = Aminifar(n_clusters=4, alpha=1.3).build(random_table(40, values=3)).to_pyomo()
+        view = Aminifar(n_clusters=4, alpha=1.5).build(random_table(40, values=3)).to_pyomo()
         for variable in view.native.B.values():
             variable.domain = pyo.UnitInterval
         pyo.SolverFactory("appsi_highs").solve(view.native)
