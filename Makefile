@@ -6,10 +6,10 @@ WORKERS ?= 2
 
 .PHONY: demo test lint clean
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.compiled
 	$(BIN)/optmodels demo --out demo
 
-test: $(VENV)/.installed-dev lint
+test: $(VENV)/.installed-dev lint $(VENV)/.compiled
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/.installed-dev
@@ -30,6 +30,11 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 $(VENV)/.installed-dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev,dask]'
 	touch $@ $(VENV)/.installed
+
+# Part of the set-up: kernels compiled once are not compiled again by every run and every test worker.
+$(VENV)/.compiled: | $(VENV)/.installed
+	$(BIN)/optmodels warm-up
+	touch $@
 
 clean:
 	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -48,7 +48,7 @@ class Aminifar(Formulation):
     ({'distance': 43.0}, {'k': 0, 'classes': 0, 'sizes': 0, 'cap': 0})
     >>> problem = Aminifar(n_clusters=2, alpha=1.2, centres=((21,), (61,))).build(table)
     >>> problem.impossible()
-    "alpha=1.2 cannot hold: 'ill' has 3 records with 1 and 2 classes may hold 1 each. The smallest alpha that works is 1.3334."
+    "alpha=1.2 cannot hold: ... may hold 1 each. The smallest alpha that works is 1.3334."
     """
 
     name: ClassVar[str] = "aminifar"

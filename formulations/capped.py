@@ -39,8 +39,7 @@ class Cap:
 
     def exceeded(self, labels: Labels) -> NDArray[np.bool_]:
         """Which classes hold more of a group than they may."""
-        over: NDArray[np.bool_] = (self.held(labels) > self.most).any(axis=1)
-        return over
+        return np.asarray((self.held(labels) > self.most).any(axis=1))
 
     def penalties(self, labels: Labels) -> float:
         """What all classes pay together."""
@@ -61,7 +60,9 @@ def capped_attributes(
     if alpha is None and not soft:
         return ()
     if not table.sensitive:
-        raise InputError("alpha caps sensitive values and the table has no sensitive attribute: name one, or drop alpha.")
+        raise InputError(
+            "alpha caps sensitive values and the table has no sensitive attribute: name one, or drop alpha."
+        )
     share = 1.0 if alpha is None else alpha
     caps = []
     for j, name in enumerate(table.sensitive):

@@ -23,7 +23,9 @@ def too_large(n: int, m: int) -> str | None:
     """Why the model of so many records and centres is not built, or None."""
     if n * m <= MOST_VARIABLES:
         return None
-    return f"{n:,} records and {m:,} centres make {n * m:,} binary variables; the model is built up to {MOST_VARIABLES:,}."
+    return (
+        f"{n:,} records and {m:,} centres make {n * m:,} binary variables; the model is built up to {MOST_VARIABLES:,}."
+    )
 
 
 def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
@@ -66,7 +68,7 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
 
     def decode(solved: pyo.ConcreteModel) -> Labels:
         chosen = np.array([[pyo.value(solved.B[i, j], exception=False) or 0.0 for i in centres] for j in records])
-        return chosen.argmax(axis=1).astype(np.int64)
+        return np.asarray(chosen.argmax(axis=1), np.int64)
 
     def encode(labels: Labels) -> bool:
         order, starts = members(labels)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
@@ -13,16 +14,18 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from optmodels.encoding import places_in_order
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import loss, privacy, risk
 from optmodels.metrics.privacy import Transport
-from optmodels.partition import Histograms, class_sizes, group_frame, histograms
+from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
 from optmodels.report import audit_page, audit_text
 
 if TYPE_CHECKING:
     from optmodels.conditions import Conditions
     from optmodels.hierarchy import Hierarchy
 
+_NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
 TAUS = (0.05, 0.075, 0.1)
 TOLERANCE = 1e-9  # two entropies or distances closer than this are equal: sums differ in their last bits
 
@@ -162,9 +165,7 @@ def audit(
     )
 
 
-def _check_columns(
-    frame: pd.DataFrame, quasi: tuple[str, ...], sensitive: tuple[str, ...], ordered: Orders
-) -> None:
+def _check_columns(frame: pd.DataFrame, quasi: tuple[str, ...], sensitive: tuple[str, ...], ordered: Orders) -> None:
     if not quasi:
         raise InputError("An audit needs at least one quasi-identifier: name the columns that others may know.")
     asked = [*quasi, *sensitive]
@@ -187,10 +188,12 @@ def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.integer[An
     given = pd.Index(ordered[name]) if isinstance(ordered, Mapping) and name in ordered else None
     if given is None and isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
         given = pd.Index(dtype.categories)
+    if given is None and name in ordered and not types.is_numeric_dtype(dtype):
+        given = natural_order(column)
     natural = name in ordered or (types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype))
     codes, values = _factorized(column, sort=natural and given is None)
     if given is not None:
-        place = given.get_indexer(values)
+        place, given = places_in_order(given, values)
         if (place < 0).any():
             stranger = values[place < 0][0]
             raise InputError(f"The order given for '{name}' does not list its value {stranger!r}; add it.")
@@ -200,10 +203,34 @@ def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.integer[An
     return codes, values, natural or given is not None
 
 
+def natural_order(column: pd.Series) -> pd.Index:
+    """The values of a column in ascending order; in text, numbers are compared as numbers.
+
+    >>> natural_order(pd.Series(["[100, 200)", "[20, 100)", "[-5, 20)"], dtype="category")).tolist()
+    ['[-5, 20)', '[20, 100)', '[100, 200)']
+    """
+    values = column.dropna().unique().tolist()
+    if all(isinstance(value, str) for value in values):
+        return pd.Index(sorted(values, key=_natural_key))
+    try:
+        rising: pd.Index = pd.Index(sorted(values))
+        return rising
+    except TypeError as problem:
+        raise not_comparable(str(column.name), problem) from problem
+
+
+def _natural_key(text: str) -> list[str | float]:
+    parts = _NUMBER.split(text)  # text and numbers take turns, so like is compared with like
+    return [float(part) if at % 2 else part for at, part in enumerate(parts)]
+
+
 def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]], pd.Index]:
     if isinstance(column.dtype, pd.CategoricalDtype) and not sort:
         return column.cat.codes.to_numpy(), column.cat.categories
-    codes, values = pd.factorize(column, sort=sort)
+    try:
+        codes, values = pd.factorize(column, sort=sort)
+    except TypeError as problem:
+        raise not_comparable(str(column.name), problem) from problem
     return codes, pd.Index(values)
 
 

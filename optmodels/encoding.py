@@ -154,8 +154,7 @@ def sorted_levels(column: pd.Series, name: str) -> tuple[Codes, pd.Index]:
 def ordered_levels(column: pd.Series, order: Sequence[object], name: str) -> tuple[Codes, pd.Index]:
     """Number the values in a given order; an unlisted value is an error."""
     codes, distinct = _factorize(column, name)
-    levels = pd.Index(list(order))
-    rank = levels.get_indexer(distinct).astype(np.int32)
+    rank, levels = places_in_order(order, distinct)
     strangers = np.flatnonzero(np.isin(codes, np.flatnonzero(rank < 0))) if (rank < 0).any() else np.empty(0, np.intp)
     if strangers.size:
         raise InputError(
@@ -163,6 +162,29 @@ def ordered_levels(column: pd.Series, order: Sequence[object], name: str) -> tup
             f"{', '.join(map(str, order))}. Add the value to orders['{name}']."
         )
     return rank[codes], levels
+
+
+def places_in_order(order: Sequence[object] | pd.Index, values: pd.Index) -> tuple[Codes, pd.Index]:
+    """Place of each value in an order, -1 if it has none, and the order in the values' own spelling.
+
+    A number matches its text, since orders from a command line are text and columns of a file may be numbers.
+
+    >>> places, levels = places_in_order(["3", "2", "1"], pd.Index([1, 3]))
+    >>> places.tolist(), levels.tolist()
+    ([2, 0], [3, '2', 1])
+    """
+    levels = pd.Index(list(order))
+    places = levels.get_indexer(values).astype(np.int32)
+    texts = pd.Index([_level_text(level) for level in levels], dtype=object)
+    if not (places < 0).any() or texts.has_duplicates:
+        return places, levels
+    by_text = texts.get_indexer(pd.Index([_level_text(value) for value in values], dtype=object))
+    places = np.where(places < 0, by_text, places).astype(np.int32)
+    spelled = levels.tolist()
+    for place, value in zip(places.tolist(), values.tolist(), strict=True):
+        if place >= 0:
+            spelled[place] = value
+    return places, pd.Index(spelled)
 
 
 def known_order(column: pd.Series) -> tuple[object, ...] | None:
@@ -198,6 +220,10 @@ def binned(column: pd.Series, bins: Bins, name: str) -> pd.Series:
 
 def _number_text(number: float) -> str:
     return str(int(number)) if number.is_integer() else repr(number)
+
+
+def _level_text(value: object) -> str:
+    return _number_text(value) if isinstance(value, float) else str(value)
 
 
 def settle_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str, pd.Series], dict[str, Any]]:
@@ -258,7 +284,7 @@ def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.
             f"order; use missing='drop' or missing='impute', or turn '{name}' into a categorical column of text."
         )
     codes, distinct = _factorize(column, name)
-    texts = [_number_text(value) if isinstance(value, float) else str(value) for value in distinct]
+    texts = [_level_text(value) for value in distinct]
     label = MISSING_LEVEL
     while label in texts:
         label += "_"

@@ -126,8 +126,16 @@ def column_codes(column: pd.Series) -> NDArray[np.generic]:
         return np.asarray(column.cat.codes)
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biufmM":
         return column.to_numpy()
-    codes: NDArray[np.generic] = pd.factorize(column)[0]
+    try:
+        codes: NDArray[np.generic] = pd.factorize(column)[0]
+    except TypeError as problem:
+        raise not_comparable(str(column.name), problem) from problem
     return codes
+
+
+def not_comparable(name: str, problem: TypeError) -> InputError:
+    """What to tell about a column of lists, dictionaries or the like."""
+    return InputError(f"Column '{name}' holds values that cannot be compared ({problem}); turn them into text.")
 
 
 def _whole_numbers(values: ArrayLike) -> NDArray[np.int64]:
@@ -170,9 +178,7 @@ def _hash_rows(columns: Sequence[NDArray[np.generic]], seed: int) -> NDArray[np.
 def _same_as_first(column: NDArray[np.generic], labels: Labels, first: NDArray[np.int64]) -> bool:
     """Is every cell equal to the first cell of its group?"""
     expected = _comparable(column[first])
-    return all(
-        _over_chunks(len(labels), lambda rows: bool(_agree(_comparable(column[rows]), expected, labels[rows])))
-    )
+    return all(_over_chunks(len(labels), lambda rows: bool(_agree(_comparable(column[rows]), expected, labels[rows]))))
 
 
 def _over_chunks(n: int, work: Callable[[slice], Item]) -> list[Item]:

@@ -108,8 +108,10 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
 def _ancestors(table: Table, name: str, labels: Labels) -> pd.Series:
     hierarchy, leaves = hierarchy_of(table, name), table.leaf_codes(name)
     levels = hierarchy.common_level(labels, leaves)
-    if not levels.any():
+    if not levels.any() and table.kinds[name] == "numeric":
         return table.frame[name]
+    if not levels.any():  # levels, not cells: 1 and 1.0 in one column are equal, but written differently
+        return pd.Series(table.levels[name].take(_level_codes(table, name)), name=name)
     anyone = np.empty(len(levels), leaves.dtype)
     anyone[labels] = leaves
     return _texts_of([str(node) for node in hierarchy.labels[hierarchy.nodes[anyone, levels]]], labels, name)
@@ -124,10 +126,15 @@ def _means(values: NDArray[np.float64], labels: Labels) -> NDArray[np.float64]:
     return means
 
 
-def _level_histograms(table: Table, name: str, labels: Labels) -> Histograms:
+def _level_codes(table: Table, name: str) -> NDArray[np.int32]:
     if table.kinds[name] == "ordinal":
-        return histograms(labels, table.values[:, table.measured.index(name)])
-    return histograms(labels, table.codes[:, table.categorical.index(name)])
+        return table.values[:, table.measured.index(name)].astype(np.int32)
+    codes: NDArray[np.int32] = table.codes[:, table.categorical.index(name)]
+    return codes
+
+
+def _level_histograms(table: Table, name: str, labels: Labels) -> Histograms:
+    return histograms(labels, _level_codes(table, name))
 
 
 def _per_entry(per_class: NDArray[np.int64], found: Histograms) -> NDArray[np.int64]:
@@ -179,7 +186,10 @@ def _ranks(column: pd.Series) -> NDArray[np.int64]:
     if isinstance(column.dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy(np.int64)
         return np.where(codes < 0, len(column.cat.categories), codes)
-    codes, distinct = pd.factorize(column)
+    try:
+        codes, distinct = pd.factorize(column)
+    except TypeError:  # lists and the like, in a column that is kept as it is
+        codes, distinct = pd.factorize(column.map(repr))
     rank = np.empty(len(distinct) + 1, np.int64)
     rank[_sorted_places(pd.Index(distinct))] = np.arange(len(distinct))
     rank[-1] = len(distinct)  # where the code -1 of a missing value points

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 from numpy.typing import ArrayLike
+from pandas.api import types
 
 from optmodels.audit import Audit, audit
 from optmodels.errors import BrokenPromiseError
@@ -49,6 +51,8 @@ class Release:
 
     def to_csv(self, path: str | Path) -> Path:
         """Write the table as CSV, whole or not at all."""
+        if _has_carriage_return(self.frame):  # unquoted by default, and whoever reads it takes it for a line's end
+            return write_whole(path, lambda file: self.frame.to_csv(file, index=False, quoting=csv.QUOTE_NONNUMERIC))
         return write_whole(path, lambda file: self.frame.to_csv(file, index=False))
 
     def to_parquet(self, path: str | Path) -> Path:
@@ -118,3 +122,13 @@ def release(
         loss = {"information_loss": released_information_loss(table, recoded)} | loss
     noted = found.annotated(promise=promise.to_dict(), missing=table.missing_report, loss=loss)
     return Release(frame, noted, method, dict(provenance or {}))
+
+
+def _has_carriage_return(frame: pd.DataFrame) -> bool:
+    def within(texts: pd.Series | pd.Index) -> bool:
+        return bool(texts.astype(str).str.contains("\r", regex=False).any())
+
+    columns = [column for _, column in frame.items() if not types.is_numeric_dtype(column.dtype)]
+    return within(frame.columns) or any(
+        within(column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column) for column in columns
+    )

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from optmodels.cli import anonymize, audit, demo, listing
+from optmodels.cli import anonymize, audit, demo, listing, warm_up
 from optmodels.cli.errors import exit_code
 from optmodels.errors import NoSolutionError
 
@@ -78,6 +78,7 @@ app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcod
 )
 app.command("list", epilog="Example: optmodels list solvers")(listing.list_)
 app.command(epilog="Example: optmodels demo --out demo")(demo.demo)
+app.command("warm-up")(warm_up.warm_up)
 
 
 def main() -> None:

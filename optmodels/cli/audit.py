@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from optmodels.cli.values import literal, names, pairs
-from optmodels.errors import InputError
+from optmodels.errors import InputError, unknown
 
 
 def audit(
@@ -16,7 +16,14 @@ def audit(
     quasi: Annotated[list[str] | None, typer.Option(metavar="A,B", help="The quasi-identifiers.")] = None,
     sensitive: Annotated[list[str] | None, typer.Option(metavar="A,B", help="The sensitive attributes.")] = None,
     ordered: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Sensitive attributes whose values have an order.")
+        list[str] | None,
+        typer.Option(
+            metavar="A,B", help="Sensitive attributes whose values have an order: of their numbers, then alphabetical."
+        ),
+    ] = None,
+    order: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=LOW,...,HIGH", help="The order of a sensitive attribute's values."),
     ] = None,
     hierarchy: Annotated[
         list[str] | None,
@@ -30,6 +37,7 @@ def audit(
 ) -> None:
     """Audit a table: classes of equal quasi-identifiers, privacy levels, linkage and homogeneity."""
     from optmodels.audit import audit as audited
+    from optmodels.audit import natural_order
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs, put_json, write_together
     from optmodels.cli.source import frame_of
@@ -39,11 +47,17 @@ def audit(
     check_outputs({"--html": html}, inputs=[Path(file), *hierarchy_files.values()])
     taus = _taus(tau)
     frame, roles = frame_of(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
+    orders = {column: names("--order", [values]) for column, values in pairs("--order", order or ()).items()}
+    natural = names("--ordered", ordered or ())
+    for option, columns in (("--ordered", natural), ("--order", orders), ("--hierarchy", hierarchy_files)):
+        for column in columns:
+            if column not in roles.sensitive:
+                raise unknown(f"sensitive attribute ({option})", column, roles.sensitive)
     result = audited(
         frame,
         quasi=tuple(roles.quasi),
         sensitive=roles.sensitive,
-        ordered=names("--ordered", ordered or ()),
+        ordered={column: natural_order(frame[column]) for column in natural} | orders,
         hierarchies={column: Hierarchy.from_csv(path) for column, path in hierarchy_files.items()},
         taus=taus,
     )

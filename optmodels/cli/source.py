@@ -146,7 +146,8 @@ def frame_of(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> t
             f"The columns are {', '.join(column_names(data))}."
         )
     roles = asked.over(Roles(quasi=asked.quasi, others="drop"))
-    return read_frame(data, columns=roles.settle(column_names(data))), roles
+    # as written: 01 and 1, or two long numbers that a floating point number cannot tell apart, are not equal
+    return read_frame(data, columns=roles.settle(column_names(data)), text=quasi), roles
 
 
 def _check_settled(present: tuple[str, ...], roles: Roles) -> None:

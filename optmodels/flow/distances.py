@@ -22,16 +22,19 @@ def distances(points: Floats, columns: Floats, metric: Metric) -> Floats:
     array([[5., 1.]])
     """
     rows = np.arange(len(points))
-    return _summed(points, columns, _CODES[metric], rows, np.arange(len(points) + 1))
+    found: Floats = _summed(points, columns, _CODES[metric], rows, np.arange(len(points) + 1))
+    return found
 
 
 def class_distances(points: Floats, columns: Floats, metric: Metric, order: Ints, starts: Ints) -> Floats:
     """The summed distances of the members of each class to every centre; class c is order[starts[c]:starts[c + 1]].
 
-    >>> class_distances(np.array([[0.0], [1.0]]), np.array([[3.0, 5.0]]), "manhattan", np.array([0, 1]), np.array([0, 2]))
+    >>> both = np.array([0, 1]), np.array([0, 2])
+    >>> class_distances(np.array([[0.0], [1.0]]), np.array([[3.0, 5.0]]), "manhattan", *both)
     array([[5., 9.]])
     """
-    return _summed(points, columns, _CODES[metric], order, starts)
+    found: Floats = _summed(points, columns, _CODES[metric], order, starts)
+    return found
 
 
 @njit(cache=True, nogil=True)

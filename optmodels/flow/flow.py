@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.flow.greedy import place_greedily
+from optmodels.flow.greedy import mean_cost, place_greedily
 from optmodels.flow.paths import (
     DONE,
     STUCK,
@@ -34,6 +34,7 @@ _ALL = 64
 # Arcs of least cost that each record starts with, and that it may gain in one pricing.
 _FIRST = 12
 _MORE = 8
+_CLOSER = 256
 # Cost scaling: tolerances as fractions of the mean cost, each phase's a fraction of the one before.
 _COARSE, _FINE, _FACTOR = 0.5, 1e-4, 0.2
 # A phase ends when only one node in so many still holds excess: augmenting paths are better at those.
@@ -45,14 +46,15 @@ _SETTLED = 0.01
 # A phase is repeated with its new arcs as long as the bound rises by more than this share of all costs.
 _REPEAT = 0.05
 # Steps of scaling, and augmenting paths, between two moments at which a run may be interrupted.
-_STEPS, _PATHS = 100_000, 200
+_STEPS, _PATHS = 2_000, 200
 
 
 class Flow:
     """A least-cost assignment in the making; `finish` solves it, `steps` does so with pauses.
 
     >>> costs = np.array([[0.0, 5.0], [1.0, 3.0], [2.0, 9.0], [4.0, 4.0]])
-    >>> flow = Flow(lambda rows, centres: costs[np.ix_(rows, centres)], np.zeros(4, np.int32), sizes_only([2, 2], [2, 2]))
+    >>> halves = sizes_only([2, 2], [2, 2])
+    >>> flow = Flow(lambda rows, centres: costs[np.ix_(rows, centres)], np.zeros(4, np.int32), halves)
     >>> flow.finish()
     True
     >>> flow.home.tolist(), flow.cost, flow.bound
@@ -79,6 +81,8 @@ class Flow:
         costs = np.concatenate([part.costs for part in found])
         known = Arcs(np.arange(self.n + 1) * targets.shape[1], targets.ravel(), costs.ravel())
         self.placed, self._arcs = place_greedily(arc_costs, self._value, bounds, known)
+        # What a record pays in an assignment that meets the bounds: the scale of prices.
+        self._typical = mean_cost(self._arcs, self.placed)
         self._tolerance = _ROUNDING * float(np.abs(costs).max(initial=0.0))
         self._state = _begin(self._value, targets[:, 0], costs[:, 0], self.m, self.n_values)
         self._work = workspace(self.m * self.n_values + self.m + 1)
@@ -126,14 +130,25 @@ class Flow:
         found = self._cheapest(prices.pair, 1 if self._complete else _MORE)
         least = fsum(np.concatenate([part.reduced[:, 0] for part in found]))
         self.bound = max(self.bound, least + centres_share(self.bounds, prices, self.n))
-        return self._admit([self._paying(part) for part in found])
+        gaining = self._admit([self._paying(part) for part in found])
+        if 0 < gaining <= _SETTLED * self.n and not self._complete:
+            self._look_closer(found, prices)
+        return gaining
+
+    def _look_closer(self, found: list[Cheapest], prices: Prices) -> None:
+        """Give many more arcs to the few records all of whose arcs found would pay: they would ask again and again."""
+        rows = np.concatenate([part.rows[part.targets[:, -1] >= 0] for part in found])
+        closer = self._cheapest(prices.pair, _CLOSER, rows)
+        for part in closer:
+            part.targets[:, :_MORE] = -1  # these have been added already
+        self._arcs = with_arcs(self._arcs, closer)
 
     def _scale(self) -> Iterator[str]:
         """Bring the potentials near their optimum."""
         state, queue = self._state, queue_for(self._state)
-        mean = float(np.abs(state.home_cost).mean())
-        tolerance, gaining, steps = _COARSE * mean, self.n, max(_STEPS, self.n)
-        while tolerance > _FINE * mean:
+        nearest = float(np.abs(state.home_cost).mean())
+        tolerance, gaining, steps = _COARSE * max(self._typical, nearest), self.n, max(_STEPS, self.n)
+        while tolerance > _FINE * nearest:
             excess = state.excess.clip(0).sum()
             while True:
                 left = refine(self.bounds, self._arcs, state, queue, tolerance, self.m // _FEW, steps)
@@ -147,7 +162,7 @@ class Flow:
             if gaining > _SETTLED * self.n:
                 gaining = self.price()
                 restart(self.bounds, self._arcs, state)
-            if self.bound - known <= _REPEAT * mean * self.n:
+            if self.bound - known <= _REPEAT * max(self._typical, nearest) * self.n:
                 tolerance *= _FACTOR
 
     def _augment(self) -> Iterator[str]:

@@ -59,7 +59,7 @@ def _place_all(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs) 
 
 
 def _has_room(bounds: Bounds, sizes: Ints, left: Ints) -> NDArray[np.bool_]:
-    return (sizes < bounds.least) | ((sizes < bounds.most) & (left[0] > 0))
+    return np.asarray((sizes < bounds.least) | ((sizes < bounds.most) & (left[0] > 0)))
 
 
 @njit(cache=True)
@@ -81,3 +81,16 @@ def _place(
             counts[chosen, v] += 1
             left[0] -= sizes[chosen] >= bounds.least[chosen]
             sizes[chosen] += 1
+
+
+@njit(cache=True)
+def mean_cost(arcs: Arcs, home: Ints) -> float:
+    """The mean cost of the arcs to given centres, over the records that have one."""
+    total, count = 0.0, 0
+    for record in range(len(home)):
+        for arc in range(arcs.starts[record], arcs.starts[record + 1]):
+            if arcs.targets[arc] == home[record]:
+                total += abs(arcs.costs[arc])
+                count += 1
+                break
+    return total / max(1, count)

@@ -91,7 +91,7 @@ def marginal(bounds: Bounds, centre: int, value: int, count: int) -> float:
     threshold = bounds.threshold[centre, value]
     if count <= threshold:
         return 0.0
-    return bounds.slope[centre, value] * min(1.0, count - threshold)
+    return float(bounds.slope[centre, value] * min(1.0, count - threshold))
 
 
 @njit(cache=True)
@@ -113,7 +113,7 @@ def _rise(work: Work, place: int, node: int) -> None:
 @njit(cache=True)
 def _pop(work: Work, size: int) -> int:
     heap, distance = work.heap, work.distance
-    top = heap[0]
+    top = int(heap[0])
     size -= 1
     if size > 0:
         node = heap[size]

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from optmodels.flow.paths import Arcs, Bounds, Floats, Indices, Ints
 
@@ -33,9 +32,7 @@ class Cheapest(NamedTuple):
     reduced: Floats  # (rows, count): cost plus price of the target
 
 
-def cheapest_arcs(
-    arc_costs: ArcCosts, rows: Ints, value: Indices, prices: Floats, count: int
-) -> list[Cheapest]:
+def cheapest_arcs(arc_costs: ArcCosts, rows: Ints, value: Indices, prices: Floats, count: int) -> list[Cheapest]:
     """The `count` arcs of each record with the least cost + prices[value, centre], in parts.
 
     An infinite price closes a centre to the records of a value. Large problems are searched in threads.
@@ -65,9 +62,7 @@ def cheapest_arcs(
 
 
 @njit(cache=True, nogil=True)
-def _select(
-    block: Floats, value: Indices, prices: Floats, targets: Indices, costs: Floats, reduced: Floats
-) -> None:
+def _select(block: Floats, value: Indices, prices: Floats, targets: Indices, costs: Floats, reduced: Floats) -> None:
     """The arcs of least block + price of each row, by insertion into a sorted list."""
     count = targets.shape[1]
     for row in range(len(block)):
@@ -99,7 +94,10 @@ def with_arcs(arcs: Arcs, found: list[Cheapest]) -> Arcs:
         added[part.rows] = real.sum(axis=1)
     targets = [part.targets[real] for part, real in zip(found, exists, strict=True)]
     costs = [part.costs[real] for part, real in zip(found, exists, strict=True)]
-    return _merged(arcs, added, np.concatenate(targets), np.concatenate(costs))
+    if not targets:
+        return arcs
+    together: Arcs = _merged(arcs, added, np.concatenate(targets), np.concatenate(costs))
+    return together
 
 
 @njit(cache=True)

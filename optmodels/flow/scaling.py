@@ -91,9 +91,9 @@ def _range_inside(bounds: Bounds, centre: int, value: int, difference: float) ->
         if last > first:
             reduced = difference + marginal(bounds, centre, value, last)
             if reduced < 0:
-                low = last
+                low = int(last)
             if reduced <= 0:
-                high = last
+                high = int(last)
     return low, high
 
 
@@ -132,9 +132,7 @@ def _enqueue(queue: Queue, node: int) -> None:
 
 
 @njit(cache=True)
-def refine(
-    bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, few: int, effort: int
-) -> int:
+def refine(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, few: int, effort: int) -> int:
     """Push and relabel until few nodes hold excess or the effort is spent; returns the steps not used.
 
     The last units would wander for long where the nearest need is far: augmenting paths take them there at once.
@@ -188,7 +186,7 @@ def _follow(bounds: Bounds, state: State, queue: Queue, node: int, way: int) -> 
     push(bounds, state, node, target, record, queue.costs[way], amount)
     if state.excess[target] > 0:
         _enqueue(queue, target)
-    return queue.keys[way]
+    return float(queue.keys[way])
 
 
 @njit(cache=True)
@@ -197,19 +195,19 @@ def _room(bounds: Bounds, state: State, source: int, target: int) -> int:
     m, n_values = bounds.cap.shape
     pool = m * n_values + m
     if source == pool:
-        return state.spare[target - m * n_values]
+        return int(state.spare[target - m * n_values])
     if target == pool:
         centre = source - m * n_values
-        return bounds.most[centre] - bounds.least[centre] - state.spare[centre]
+        return int(bounds.most[centre] - bounds.least[centre] - state.spare[centre])
     pair = min(source, target)
     centre, value = pair // n_values, pair % n_values
     inside = state.inside[centre, value]
     if bounds.slope[centre, value] > 0:
         free = np.int64(bounds.threshold[centre, value])
         if source == pair:
-            return max(1, min(free, bounds.cap[centre, value]) - inside)
-        return 1 if inside > free else inside
-    return bounds.cap[centre, value] - inside if source == pair else inside
+            return max(1, int(min(free, bounds.cap[centre, value]) - inside))
+        return 1 if inside > free else int(inside)
+    return int(bounds.cap[centre, value] - inside) if source == pair else int(inside)
 
 
 @njit(cache=True)

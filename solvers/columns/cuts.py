@@ -109,7 +109,7 @@ def _left_side(
             inside, has_a = 0, False
             for q in range(starts[column], starts[column + 1]):
                 u = flat[q]
-                inside += u == a or u == b or u == c
+                inside += u in (a, b, c)
                 has_a = has_a or u == a
             if first == a or not has_a:
                 total += (inside // 2) * weights[column]
@@ -124,7 +124,7 @@ def _left_side(
         for q in range(starts[column], starts[column + 1]):
             u = flat[q]
             inside += u == c
-            others = others or u == a or u == b
+            others = others or u in (a, b)
         if not others:
             total += (inside // 2) * weights[column]
     return total

@@ -60,9 +60,7 @@ def finish(course: Course, certificate: Certificate) -> None:
 def _below(course: Course, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]]:
     """All classes below the first of ever lower ceilings for which there are no more than `room`."""
     for _ in range(_SHRINKINGS):
-        classes = course.generation.pricer.below(
-            certificate.duals, ceiling + _EDGE, room, lambda: course.run.expired
-        )
+        classes = course.generation.pricer.below(certificate.duals, ceiling + _EDGE, room, lambda: course.run.expired)
         if classes is not None:
             return ceiling, classes
         if course.run.expired:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TypeVar
 
 import numpy as np
 
@@ -13,9 +13,8 @@ from solvers.columns.greedy import grow_classes
 from solvers.columns.instance import Floats, Instance, Ints
 from solvers.columns.master import Master, Relaxed
 from solvers.columns.pricing import Pricer
+from solvers.columns.quick_bound import quick_bound
 from solvers.columns.search import Duals
-
-Result = TypeVar("Result")
 
 # In units of what a record costs on average: a class that saves less is none.
 TOLERANCE = 1e-7
@@ -25,6 +24,9 @@ _BOX_LEAST = 0.03
 # How much of a record the master may leave uncovered, or cover twice, at the box's price.
 _BOX_AMOUNT = 0.1
 _COLUMNS_A_ROUND = 300
+# The quick bound's time: at most this long, and this share of what is left.
+_QUICK_SECONDS = 5.0
+_QUICK_SHARE = 0.05
 # Greedy pricing hands over to exact pricing when it finds fewer new classes than this.
 _FEW = 10
 
@@ -58,7 +60,11 @@ class Generation:
         """Begin from a partition: its classes are the first columns, and a first guess at the duals."""
         self.master.add(classes)
         self.master.add(self._neighbourhoods())
-        self._centre(first_duals(self.instance, classes), _BOX_AMOUNT)
+        rows = first_duals(self.instance, classes)
+        self._centre(rows, _BOX_AMOUNT)
+        goal = float(rows @ self.instance.types.copies)
+        deadline = perf_counter() + min(_QUICK_SECONDS, _QUICK_SHARE * self.remaining())
+        self.proved(quick_bound(self.instance, rows, goal, lambda: perf_counter() > deadline or self.expired()))
 
     def _neighbourhoods(self) -> list[Ints]:
         """Every type with its nearest records, in a few sizes: a crude but even supply of first columns."""
@@ -67,9 +73,8 @@ class Generation:
         for seed in range(instance.n_types):
             nearest = np.argsort(instance.distance[seed], kind="stable")[: 2 * instance.smallest]
             line = np.repeat(nearest, np.minimum(instance.types.copies[nearest], 2 * instance.smallest))
-            for size in sorted({instance.smallest, instance.smallest + 1, 3 * instance.smallest // 2}):
-                if size <= len(line) and instance.allows(line[:size]):
-                    found.append(line[:size])
+            sizes = sorted({instance.smallest, instance.smallest + 1, 3 * instance.smallest // 2})
+            found += [line[:size] for size in sizes if size <= len(line) and instance.allows(line[:size])]
         return found
 
     def _centre(self, rows: Floats, amount: float) -> None:
@@ -83,26 +88,27 @@ class Generation:
         """
         best: Certificate | None = None
         while not self.expired():
-            relaxed = self._timed("master", lambda: self.master.solve(self.remaining()))
+            with self._clock("master"):
+                relaxed = self.master.solve(self.remaining())
             if relaxed is None:
                 return None
             self.relaxed = relaxed
             self.rounds += 1
-            grown = self._timed("greedy", lambda: grow_classes(
-                self.instance, relaxed.duals, self.reach, -TOLERANCE, _COLUMNS_A_ROUND
-            ))
+            with self._clock("greedy"):
+                grown = grow_classes(self.instance, relaxed.duals, self.reach, -TOLERANCE, _COLUMNS_A_ROUND)
             added = self.master.add(grown)
             on_round()
             if added >= _FEW:
                 continue
-            priced = self._timed("exact", lambda: self.pricer.price(relaxed.duals, TOLERANCE, self.expired))
-            if priced is None:
-                return None
+            with self._clock("exact"):
+                priced = self.pricer.price(relaxed.duals, TOLERANCE, self.expired)
             added += self.master.add(priced.classes)
             bound = self.master.dual_value(relaxed.duals) + priced.slack(self.instance)
             self.proved(bound)
             whole = relaxed.missing < TOLERANCE
             certificate = Certificate(relaxed.duals, bound, converged=priced.complete)
+            if not priced.complete and self.expired():
+                return None
             if added == 0 and whole:
                 self.values.append(relaxed.value)
                 return certificate
@@ -126,11 +132,13 @@ class Generation:
             plenty = max(plenty, 2 * instance.n // instance.n_classes)
         return min(instance.largest, plenty)
 
-    def _timed(self, phase: str, work: Callable[[], Result]) -> Result:
+    @contextmanager
+    def _clock(self, phase: str) -> Iterator[None]:
         began = perf_counter()
-        result = work()
-        self.seconds[phase] += perf_counter() - began
-        return result
+        try:
+            yield
+        finally:
+            self.seconds[phase] += perf_counter() - began
 
 
 def first_duals(instance: Instance, classes: list[Ints]) -> Floats:

@@ -31,7 +31,5 @@ def improved(problem: ClassAdditive, run: Run) -> None:
     seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
     run.report("local search")
     run.offer(
-        improve(
-            problem.price, problem.test, run.labels, n_classes=problem.n_classes, seconds=seconds, seed=run.seed
-        )
+        improve(problem.price, problem.test, run.labels, n_classes=problem.n_classes, seconds=seconds, seed=run.seed)
     )

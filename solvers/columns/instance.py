@@ -15,7 +15,7 @@ which is what lets one depth-first search price all of them:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -138,7 +138,7 @@ def make_instance(
 ) -> Instance:
     """Collapse equal records and prepare the pairwise bound; `unit` is what one record costs, roughly."""
     n = price.n
-    columns = [price.numeric[:, j] for j in range(price.numeric.shape[1])]
+    columns: list[NDArray[Any]] = [price.numeric[:, j] for j in range(price.numeric.shape[1])]
     columns += [price.codes[:, j] for j in range(price.codes.shape[1])]
     if not test.only_size:
         columns += [test.codes[:, j] for j in range(test.codes.shape[1])]

@@ -15,7 +15,7 @@ from solvers.columns.instance import Floats, Ints
 from solvers.columns.master import Master
 
 _POLL_SECONDS = 0.1
-_PATIENCE_SECONDS = 5.0
+_PATIENCE_SECONDS = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Combination:
 
 
 def combine(
-    master: Master, classes: Sequence[Ints], seconds: float, start: Sequence[Ints] | None = None, threads: int = 2
+    master: Master, classes: Sequence[Ints], seconds: float, start: Sequence[Ints] | None = None
 ) -> Combination:
     """The cheapest partition made of these classes, under the master's cuts, within a time limit.
 
@@ -42,7 +42,7 @@ def combine(
             pool.append(members)
     mip = highspy.Highs()
     mip.setOptionValue("output_flag", False)
-    mip.setOptionValue("threads", threads)
+    mip.setOptionValue("threads", 1)
     mip.setOptionValue("mip_rel_gap", 0.0)
     mip.setOptionValue("mip_abs_gap", 1e-7)
     mip.setOptionValue("time_limit", max(seconds, 0.1))
@@ -70,7 +70,7 @@ def combine(
 
 def _chosen(classes: Sequence[Ints], value: Floats) -> list[Ints]:
     times = np.rint(value).astype(np.int64)
-    return [classes[c] for c in np.flatnonzero(times) for _ in range(times[c])]
+    return [classes[c] for c in np.flatnonzero(times).tolist() for _ in range(times[c])]
 
 
 def _model(master: Master, classes: Sequence[Ints]) -> highspy.HighsLp:

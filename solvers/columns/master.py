@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import highspy
 import numpy as np
-from numpy.typing import NDArray
 
 from solvers.columns.instance import Floats, Instance, Ints
 from solvers.columns.search import Duals
@@ -100,7 +99,11 @@ class Master:
         self._add_columns([big] * self._n_artificial, range(self._n_artificial), rows, np.tile([1.0, -1.0], len(sides)))
 
     def _add_columns(
-        self, costs: Sequence[float], starts: Sequence[int], rows: Sequence[int] | Ints, values: Sequence[float] | Floats
+        self,
+        costs: Sequence[float],
+        starts: Sequence[int],
+        rows: Sequence[int] | Ints,
+        values: Sequence[float] | Floats,
     ) -> None:
         self._lp.addCols(
             len(costs),
@@ -151,7 +154,7 @@ class Master:
         counts: dict[int, int] = {}
         for t in members.tolist():
             counts[t] = counts.get(t, 0) + 1
-        column: dict[int, float] = dict(counts)  # type: ignore[arg-type]
+        column: dict[int, float] = dict(counts)
         if self.instance.n_classes is not None:
             column[self._n_rows - 1] = 1.0
         for number, times in self.cuts.coefficients(counts).items():
@@ -213,6 +216,6 @@ class Master:
         copies = self.instance.types.copies
         value = float(duals.rows @ copies)
         if self.instance.n_classes is not None:
-            value += duals.count * self.instance.n_classes
+            value += duals.each * self.instance.n_classes
         sides = copies[duals.members].sum(axis=1) // 2
         return value - float(duals.penalties @ sides)

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.columns.instance import Floats, Instance, Ints, PairBound
-from solvers.columns.search import Duals, collect, collect_few, search_many, star_bounds
+from solvers.columns.search import Duals
+from solvers.columns.sweeps import collect, collect_few, search_many, star_bounds
 
 _THREADS = 2
 _CHUNK = 16
@@ -63,28 +64,35 @@ class Pricer:
             self._bounds[size] = self.instance.pair_bound(size)
         return self._bounds[size]
 
-    def price(self, duals: Duals, tolerance: float, expired: Expired) -> Priced | None:
-        """The best class of each seed and size below -tolerance; None if the time ran out."""
+    def _crude(self, duals: Duals) -> Floats:
+        """A bound for each seed on its classes of each size or larger, by distances to the seed alone."""
         instance = self.instance
-        result = Priced(floors=np.full(instance.n_types, -tolerance))
-        crude = star_bounds(
+        seeds = np.arange(instance.n_types)
+        bounds: Floats = star_bounds(
             instance.types.copies,
             instance.distance,
             instance.star_factor,
             duals,
-            np.arange(instance.n_types),
+            seeds,
             instance.smallest,
             instance.largest,
         )
+        return bounds
+
+    def price(self, duals: Duals, tolerance: float, expired: Expired) -> Priced:
+        """The best class of each seed and size below -tolerance; what time did not suffice for is bounded crudely."""
+        instance = self.instance
+        result = Priced(floors=np.full(instance.n_types, -tolerance))
+        crude = self._crude(duals)
         for size in range(instance.smallest, instance.largest + 1):
             seeds = np.flatnonzero(crude[:, size] < -tolerance)
             if len(seeds) == 0:
                 break
             short = self._price_size(size, seeds, np.full(len(seeds), -tolerance), duals, result, expired)
-            if short is None:
-                return None
-            if len(short) and not self._floors_of_short(size, short, crude[:, size], duals, result, expired):
-                return None
+            if short is None or not self._floors_of_short(size, short, crude[:, size], duals, result, expired):
+                np.minimum(result.floors, crude[:, size], out=result.floors)
+                result.complete = False
+                break
         return result
 
     def _price_size(
@@ -96,9 +104,7 @@ class Pricer:
         chunks = np.array_split(np.arange(len(seeds)), max(1, len(seeds) // _CHUNK))
         with ThreadPoolExecutor(_THREADS) as pool:
             jobs = [
-                pool.submit(
-                    search_many, self.instance.types, bound, duals, seeds[c], ceilings[c], self.node_limit
-                )
+                pool.submit(search_many, self.instance.types, bound, duals, seeds[c], ceilings[c], self.node_limit)
                 for c in chunks
             ]
             for chunk, job in _finished(chunks, jobs):
@@ -117,6 +123,8 @@ class Pricer:
         self, size: int, short: Ints, crude: Floats, duals: Duals, result: Priced, expired: Expired
     ) -> bool:
         """Lower the floors of searches that were cut short to what can be proven; False if out of time."""
+        if len(short) == 0:
+            return True
         result.complete = False
         floors = crude[short].copy()
         open_places = np.arange(len(short))
@@ -136,15 +144,7 @@ class Pricer:
     def below(self, duals: Duals, ceiling: float, room: int, expired: Expired) -> list[Ints] | None:
         """All classes with a reduced cost below the ceiling, or None if they are more than `room` or time is out."""
         instance = self.instance
-        crude = star_bounds(
-            instance.types.copies,
-            instance.distance,
-            instance.star_factor,
-            duals,
-            np.arange(instance.n_types),
-            instance.smallest,
-            instance.largest,
-        )
+        crude = self._crude(duals)
         classes: list[Ints] = []
         for size in range(instance.smallest, instance.largest + 1):
             seeds = np.flatnonzero(crude[:, size] < ceiling)
@@ -162,7 +162,6 @@ class Pricer:
                         return None
                     classes += [np.sort(members) for members in found]
         return classes
-
 
     def few_of_each(self, duals: Duals, ceiling: float, few: int, expired: Expired) -> list[Ints]:
         """The classes of least reduced cost of each seed and size, about `few` of each and all below the ceiling."""

@@ -32,10 +32,10 @@ from solvers.columns.instance import Floats, Ints, PairBound, Types
 
 
 class Duals(NamedTuple):
-    """Reduced cost of a class = price - sum of `rows` - `count` + penalties of the cuts."""
+    """Reduced cost of a class = price - sum of `rows` - `each` + penalties of the cuts."""
 
     rows: Floats
-    count: float  # dual of the row that fixes the number of classes
+    each: float  # dual of the row that fixes the number of classes
     penalties: Floats  # of each cut, at least 0
     members: Ints  # (cuts, 3): the types of each cut
     starts: Ints  # cuts of type t: cuts[starts[t]:starts[t + 1]]
@@ -70,7 +70,8 @@ def reduced_cost(types: Types, duals: Duals, chosen: Ints) -> float:
     """The exact reduced cost of a class, infinite if it does not meet the conditions."""
     if not types.only_size and not meets(types.test, count_values(types.test, chosen), len(chosen)):
         return np.inf
-    cost = class_price(types.kind, types.numeric, types.codes, types.code_weights, chosen) - duals.count
+    cost: float = class_price(types.kind, types.numeric, types.codes, types.code_weights, chosen)
+    cost -= duals.each
     for t in chosen:
         cost -= duals.rows[t]
     if len(duals.penalties):
@@ -179,7 +180,7 @@ def _candidates(types: Types, pairs: PairBound, duals: Duals, seed: int, ceiling
         if value < least[r - 1]:
             for _ in range(min(types.copies[t] - (t == seed), r)):
                 _insert(least, value)
-    rest = least[: r - 1].sum() - duals.rows[seed] - duals.count
+    rest = least[: r - 1].sum() - duals.rows[seed] - duals.each
     if rest + least[r - 1] >= ceiling:
         return np.empty(0, np.int64)
     limit = ceiling - rest
@@ -228,7 +229,7 @@ def search(
         first_joined[a] = pairs.distance[seed, t]
         first_marginal[a] = first_joined[a] - duals.rows[t] + extra[t]
     _forget(duals, seed, extra)
-    value = -duals.rows[seed] - duals.count
+    value = -duals.rows[seed] - duals.each
     chosen = np.empty(size, np.int64)
     chosen[0] = seed
     kept = _screen(
@@ -237,7 +238,10 @@ def search(
     if kept == 0:
         return 0, True, 1
     if size == 2:
-        return _complete_pairs(types, duals, chosen, first_entries, kept, ceiling, keep_best, found, costs)
+        n_found, fits, nodes = _complete_pairs(
+            types, duals, chosen, first_entries, kept, ceiling, keep_best, found, costs
+        )
+        return n_found, fits, nodes
 
     depths = size - 2  # lists for 1 .. size-2 chosen records; the last two are taken together
     e = np.empty((depths, kept), np.int64)
@@ -257,8 +261,20 @@ def search(
         r = size - 1 - level
         if r == 2:
             n_found, ceiling, fits = _complete(
-                types, pairs, duals, chosen, values[level], e[level], w[level], y[level], counts[level],
-                ceiling, keep_best, n_found, found, costs,
+                types,
+                pairs,
+                duals,
+                chosen,
+                values[level],
+                e[level],
+                w[level],
+                y[level],
+                counts[level],
+                ceiling,
+                keep_best,
+                n_found,
+                found,
+                costs,
             )
             if not fits:
                 return n_found, False, nodes
@@ -300,7 +316,17 @@ def search(
             count += 1
         _forget(duals, t, extra)
         kept = _screen(
-            pairs, seed, r - 1, values[deeper], stars[deeper], ceiling, e[deeper], w[deeper], g[deeper], y[deeper], count
+            pairs,
+            seed,
+            r - 1,
+            values[deeper],
+            stars[deeper],
+            ceiling,
+            e[deeper],
+            w[deeper],
+            g[deeper],
+            y[deeper],
+            count,
         )
         if kept > 0 and not types.only_size and not _can_be_diverse(types, chosen[: deeper + 1], r - 1):
             kept = 0
@@ -419,88 +445,3 @@ def _complete_pairs(
         costs[n_found] = cost
         n_found += 1
     return n_found, True, count
-
-
-@njit(cache=True, nogil=True)
-def search_many(
-    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceilings: Floats, node_limit: int
-) -> tuple[Ints, Floats, NDArray[np.bool_], Ints]:
-    """The best class of each seed below its ceiling: members, reduced cost (infinite: none), completed, nodes."""
-    found = np.empty((len(seeds), 1, pairs.size), np.int64)
-    costs = np.full((len(seeds), 1), np.inf)
-    completed = np.zeros(len(seeds), np.bool_)
-    nodes = np.zeros(len(seeds), np.int64)
-    for i in range(len(seeds)):
-        _, complete, visited = search(
-            types, pairs, duals, seeds[i], ceilings[i], node_limit, True, found[i], costs[i]
-        )
-        completed[i] = complete
-        nodes[i] = visited
-    return found[:, 0], costs[:, 0], completed, nodes
-
-
-@njit(cache=True, nogil=True)
-def star_bounds(
-    copies: Ints, distance: Floats, factor: float, duals: Duals, seeds: Ints, smallest: int, largest: int
-) -> Floats:
-    """For each seed and size, a bound on the reduced costs of the classes of this size or larger with this medoid.
-
-    factor * (distance to the medoid) - dual is what a member costs at least, whatever the size.
-    """
-    bounds = np.full((len(seeds), largest + 2), np.inf)
-    least = np.empty(largest - 1)
-    for i in range(len(seeds)):
-        seed = seeds[i]
-        keys = factor * distance[seed] - duals.rows
-        count = 0
-        for t in np.argsort(keys):
-            for _ in range(copies[t] - (t == seed)):
-                if count < largest - 1:
-                    least[count] = keys[t]
-                    count += 1
-        value = -duals.rows[seed] - duals.count
-        for q in range(count):
-            value += least[q]
-            bounds[i, q + 2] = value
-        for size in range(largest, smallest - 1, -1):
-            bounds[i, size] = min(bounds[i, size], bounds[i, size + 1])
-    return bounds
-
-
-@njit(cache=True, nogil=True)
-def collect(
-    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, node_limit: int, room: int
-) -> tuple[Ints, Floats, bool]:
-    """All classes below the ceiling with these medoids; False if `room` or the node limit did not suffice."""
-    found = np.empty((room, pairs.size), np.int64)
-    costs = np.empty(room)
-    count = 0
-    for i in range(len(seeds)):
-        more, complete, _ = search(
-            types, pairs, duals, seeds[i], ceiling, node_limit, False, found[count:], costs[count:]
-        )
-        count += more
-        if not complete:
-            return found[:count].copy(), costs[:count].copy(), False
-    return found[:count].copy(), costs[:count].copy(), True
-
-
-@njit(cache=True, nogil=True)
-def collect_few(
-    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, node_limit: int, few: int
-) -> tuple[Ints, Ints]:
-    """About the `few` classes of least reduced cost of each seed: the ceiling is lowered until no more are left."""
-    found = np.empty((len(seeds), few, pairs.size), np.int64)
-    counts = np.zeros(len(seeds), np.int64)
-    costs = np.empty(few)
-    for i in range(len(seeds)):
-        height = min(ceiling, max(duals.rows[seeds[i]], 1e-6) * pairs.size)
-        for _ in range(30):
-            count, complete, _ = search(
-                types, pairs, duals, seeds[i], height, node_limit, False, found[i], costs
-            )
-            counts[i] = count
-            if complete:
-                break
-            height *= 0.6
-    return found, counts

@@ -24,6 +24,7 @@ _MOST_RECORDS = 12_000  # the pairwise bound is a dense matrix
 _ALWAYS_LISTED = 24  # records up to which classes of any size are priced one by one
 _CUT_ROUND_GAIN = 1e-5  # a round of cuts must raise the bound by this share of it
 _CUTS_A_TYPE = 4
+_TO_SPARE = 0.5  # seconds: HiGHS looks at its clock only now and then
 _AT_HAND = 10_000  # classes in the integer master where pricing could not be completed
 _AT_HAND_SECONDS = 300.0
 
@@ -129,8 +130,10 @@ class Course:
     def _enough(self) -> bool:
         """Generation leaves a quarter of the time to the integer master."""
         limit = self.run.time_limit
-        return self.run.expired or (limit is not None and self.run.remaining < 0.25 * limit) or bool(
-            self.run.proven_infeasible
+        return (
+            self.run.expired
+            or (limit is not None and self.run.remaining < 0.25 * limit)
+            or bool(self.run.proven_infeasible)
         )
 
     def follow(self) -> None:
@@ -186,7 +189,7 @@ class Course:
         """Offer the best partition made of these classes; the bound on all of them, and whether it is settled."""
         began = perf_counter()
         start = None if self.run.labels is None else self.instance.classes(self.run.labels)
-        best = combine(self.master, classes, min(seconds, self.run.remaining), start)
+        best = combine(self.master, classes, min(seconds, self.run.remaining - _TO_SPARE), start)
         if best.classes is not None:
             self.offer(best.classes)
         self.integer_seconds += perf_counter() - began

@@ -15,8 +15,7 @@ from optmodels.price import SPREAD, Price
 # A categorical attribute with more levels than this is placed at random points of a sphere of as many
 # dimensions: near enough equidistant for choosing whom to look at, and it keeps the embedding narrow.
 SPHERE = 8
-EXACT_POINTS = 100_000
-EXACT_CELLS = 1_000_000  # points times dimensions up to which a k-d tree answers in seconds
+EXACT_CELLS = 400_000  # points times dimensions up to which a k-d tree answers in a second or so
 TREES = 3
 LEAF = 32
 
@@ -58,7 +57,7 @@ def neighbourhoods(price: Price, length: int, seed: int = 0) -> Near:
     rows, starts = members(point)
     distinct = places[rows[starts[:-1]]]
     length = min(length + 1, len(distinct))
-    if len(distinct) <= EXACT_POINTS and distinct.size <= EXACT_CELLS:
+    if distinct.size <= EXACT_CELLS:
         p = 2 if price.kind == SPREAD else 1
         found = cKDTree(distinct).query(distinct, k=np.arange(1, length + 1), p=p, workers=2)[1]
         lists = np.ascontiguousarray(found, dtype=np.int32)

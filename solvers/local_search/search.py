@@ -20,7 +20,7 @@ from solvers.local_search.ruin import Rules, Share, ruin_and_recreate
 from solvers.local_search.state import fill, new_state
 
 NEIGHBOURS = 12
-SWEEP_ROWS = 50_000
+SWEEP_ROWS = 10_000
 MOST_SWEEPS = 50
 SWEEP_SAVING = 1e-4  # a sweep that saves less than this share ends the first descent
 MOST_ROWS = 512  # taken apart at once, unless classes are larger
@@ -30,6 +30,8 @@ STEPS = 200  # least number of temperatures of one cooling
 STEP_SECONDS = 0.25
 FIRST_ROUNDS = 200
 ROUNDS_AT_ONCE = 2_000
+SETTLE_ROUNDS = 0.25  # rounds per record between two looks at the whole partition
+SETTLE_SHARE = 0.1  # or the share of time that these looks may take
 CYCLES = (0.0, 0.1, 0.3, 1.0)  # coolings, as shares of the time
 FEW_ROUNDS = 100
 ROUNDS_PER_CLASS = 300
@@ -206,10 +208,16 @@ def _cycle_by_rounds(
     """One cooling whose steps are counted, not timed: the same for the same seed."""
     descent.back_to_best()
     at_once = max(1, min(ROUNDS_AT_ONCE, rounds // STEPS))
+    unsettled = 0
     for done in range(0, rounds, at_once):
         descent.anneal(min(at_once, rounds - done), _temperature(schedule, done / rounds))
-        if descent.settle():
-            on_best(descent.best)
+        unsettled += at_once
+        last = done + at_once >= rounds or clock.over
+        # settling takes time linear in n, so it waits for as much work
+        if unsettled >= descent.price.n * SETTLE_ROUNDS or last:
+            unsettled = 0
+            if descent.settle():
+                on_best(descent.best)
         if clock.over:
             return
 
@@ -217,7 +225,7 @@ def _cycle_by_rounds(
 def _cycles_by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
     """Coolings that share the time left, each longer than the one before and each from the best partition."""
     assert schedule.seconds is not None
-    began, rounds = clock.spent, FIRST_ROUNDS
+    began, rounds, settle_at = clock.spent, FIRST_ROUNDS, 0.0
     left = schedule.seconds - began
     for low, high in pairwise(CYCLES):
         descent.back_to_best()
@@ -232,8 +240,11 @@ def _cycles_by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best:
             descent.anneal(rounds, temperature)
             took = max(clock.spent - before, 1e-4)
             rounds = 1 + int(rounds * min(4.0, max(0.25, STEP_SECONDS / took)))
-            if descent.settle():
-                on_best(descent.best)
+            before = clock.spent
+            if before >= settle_at or before >= start + length:
+                if descent.settle():
+                    on_best(descent.best)
+                settle_at = clock.spent + (clock.spent - before) / SETTLE_SHARE
 
 
 def improve(

@@ -112,3 +112,42 @@ def test_a_closed_pipe_is_quiet() -> None:
     script = f"{sys.executable} -m optmodels list datasets | true"
     done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, check=False)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("cells", [("01", "1"), ("12345678901234567890123", "12345678901234567890124"), ("1.0", "1")])
+def test_an_audit_takes_quasi_identifiers_as_they_are_written(run: Run, cells: tuple[str, str]) -> None:
+    Path("zip.csv").write_text("zip,illness\n" + "".join(f"{cell},flu\n" for cell in cells * 2))
+    found = json.loads(run("audit", "zip.csv", "--quasi", "zip", "--sensitive", "illness", "--json").stdout)
+    assert (found["classes"], found["k"]) == (2, 2)
+
+
+def test_an_audit_is_told_the_order_of_a_released_attribute(run: Run) -> None:
+    rows = [f"{20 + i % 10},{('10-', '100-', '20-')[i * 7 % 3]}" for i in range(60)]
+    Path("people.csv").write_text("\n".join(["age,cost", *rows]) + "\n")
+    order = ("--order", "cost=10-,20-,100-")
+    words = ("--numeric", "age", "--sensitive", "cost", "--t", "0.3", *order, *QUICK, "--out", "r.csv", "--json")
+    promised = json.loads(run("anonymize", "people.csv", *words).stdout)["audit"]["sensitive"]["cost"]
+    found = run("audit", "r.csv", "--quasi", "age", "--sensitive", "cost", *order, "--json")
+    again = json.loads(found.stdout)["sensitive"]["cost"]
+    assert again["t_ground"] == "ordered"
+    assert again["t_emd"] == pytest.approx(promised["t_emd"])
+    wrong = run("audit", "r.csv", "--quasi", "age", "--sensitive", "cost", "--order", "cost=10-,20-", "--json")
+    assert wrong.exit_code == 1
+    assert "100-" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("--ordered", "ilness"), ("--order", "ilness=flu,cold"), ("--hierarchy", "ilness=h")]
+)
+def test_an_audit_refuses_settings_of_what_is_not_sensitive(run: Run, people: Path, words: tuple[str, str]) -> None:
+    result = run("audit", people, "--quasi", "sex", "--sensitive", "illness", *words)
+    assert result.exit_code == 1
+    assert "Did you mean 'illness'" in result.stderr
+
+
+def test_an_order_of_numbers_can_be_typed(run: Run) -> None:
+    Path("grades.csv").write_text("grade,illness\n" + "".join(f"{1 + i % 5},{'ab'[i % 2]}\n" for i in range(40)))
+    words = ("--ordinal", "grade", "--order", "grade=5,4,3,2,1", "--sensitive", "illness", *QUICK, "--out", "r.csv")
+    assert run("anonymize", "grades.csv", *words, "--save-roles", "r.toml").exit_code == 0
+    again = run("anonymize", "grades.csv", "--roles", "r.toml", *QUICK, "--json")
+    assert again.exit_code == 0

@@ -194,3 +194,19 @@ def test_an_audit_does_not_depend_on_the_order_of_rows(order):
         assert levels == pytest.approx(other["sensitive"][name])
     other.pop("sensitive")
     assert one == other
+
+
+@pytest.mark.parametrize("roles", [{"quasi": ["tags"]}, {"quasi": ["age"], "sensitive": "tags"}])
+def test_lists_cannot_be_audited(roles):
+    with pytest.raises(InputError, match="'tags' holds values that cannot be compared"):
+        audit(pd.DataFrame({"age": [1, 1], "tags": [[1], [2]]}), **roles)
+
+
+@pytest.mark.parametrize("dtype", ["str", "category", object])
+def test_the_natural_order_is_not_the_order_of_appearance(dtype):
+    cost = pd.Series(["20-100", "100-200", "5-20", "20-100", "100-200", "100-200"], dtype=dtype)
+    frame = pd.DataFrame({"age": [1, 1, 1, 2, 2, 2], "cost": cost})
+    found = audit(frame, quasi=["age"], sensitive="cost", ordered=["cost"]).sensitive["cost"]
+    given = audit(frame, quasi=["age"], sensitive="cost", ordered={"cost": ["5-20", "20-100", "100-200"]})
+    assert found == given.sensitive["cost"]
+    assert found.t_ground == "ordered"

@@ -13,6 +13,7 @@ from optmodels.conditions import Conditions
 from optmodels.errors import BrokenPromiseError, InputError
 from optmodels.hierarchy import Hierarchy
 from optmodels.partition import canonical, group_frame
+from optmodels.reading import read_frame
 from optmodels.recoding import in_value_order
 from optmodels.release import recode, release
 from optmodels.table import Table
@@ -296,3 +297,28 @@ def test_what_recode_refuses(staff):
     bare = Table(pd.DataFrame({"age": [1, 2]}), quasi={"age": "numeric"})
     with pytest.raises(InputError, match="'age' has no hierarchy"):
         recode(bare, [0, 0], "hierarchy")
+
+
+def test_a_carriage_return_within_a_value_survives_the_csv(tmp_path):
+    frame = pd.DataFrame({"town": ["a\rb", "a\rb", "c", "c"], "illness": ["flu", "x\ry", "flu", "cold"]})
+    table = Table(frame, quasi={"town": "categorical"}, sensitive="illness")
+    made = release(table, [0, 0, 1, 1], promise=Conditions(k=2, distinct_l=2))
+    again = read_frame(made.to_csv(tmp_path / "release.csv"))
+    assert again.astype(str).to_numpy().tolist() == made.frame.astype(str).to_numpy().tolist()
+    assert audit(again, quasi=["town"], sensitive="illness").check(Conditions(k=2, distinct_l=2)) == []
+
+
+def test_lists_in_a_column_that_is_kept_do_not_matter(tmp_path):
+    frame = pd.DataFrame({"age": [1, 2, 8, 9], "tags": [[2], [1], {"a": 1}, None]})
+    table = Table(frame, quasi={"age": "numeric"}, others="keep")
+    made = release(table, [0, 0, 1, 1], promise=Conditions(k=2))
+    assert made.frame["tags"].tolist()[:2] == [[1], [2]]
+
+
+def test_equal_values_of_different_types_are_written_alike_by_a_hierarchy(tmp_path):
+    frame = pd.DataFrame({"code": pd.Series([1, 1.0, "a", "a"], dtype=object)})
+    hierarchies = {"code": Hierarchy([1, "a"], [])}
+    table = Table(frame, quasi={"code": "categorical"}, hierarchies=hierarchies)
+    made = release(table, [0, 0, 1, 1], promise=Conditions(k=2), method="hierarchy")
+    again = read_frame(made.to_csv(tmp_path / "release.csv"), text=["code"])
+    assert audit(again, quasi=["code"]).k == 2

@@ -148,7 +148,9 @@ class TestJudge:
         assert exact.evaluate([0, 0, 1, 1, 1, 2, 2, 2]).feasible
         assert exact.evaluate([0, 0, 1, 1, 2, 2, 2, 2]).violations["sizes"] == 1
         assert Aminifar(k=2, sizes="at-least").build(flagged([0] * 8)).evaluate([0, 0, 1, 1, 2, 2, 3, 3]).feasible
-        assert Aminifar(n_clusters=3, sizes="at-least").build(flagged([0] * 8)).evaluate([0, 0, 1, 1, 2, 2, 2, 2]).feasible
+        assert (
+            Aminifar(n_clusters=3, sizes="at-least").build(flagged([0] * 8)).evaluate([0, 0, 1, 1, 2, 2, 2, 2]).feasible
+        )
 
     def test_a_soft_margin_pays_a_thousand_for_each_time_the_average(self) -> None:
         table = flagged([1, 1, 1, 0, 0, 0], ages=[0.0] * 6)
@@ -158,7 +160,9 @@ class TestJudge:
         assert problem.evaluate([0, 0, 1, 1, 1, 0]).values["distance"] == pytest.approx(1000 / 3)
 
     def test_released_values_are_class_means(self) -> None:
-        problem = Aminifar(n_clusters=2, centres=((0.0,), (5.0,))).build(flagged([0, 1, 0, 1], ages=[0.0, 2.0, 5.0, 9.0]))
+        problem = Aminifar(n_clusters=2, centres=((0.0,), (5.0,))).build(
+            flagged([0, 1, 0, 1], ages=[0.0, 2.0, 5.0, 9.0])
+        )
         assert problem.release([0, 0, 1, 1]).frame["age"].tolist() == [1.0, 1.0, 7.0, 7.0]
 
 

@@ -38,7 +38,9 @@ CONDITIONS = [
 ]
 
 
-def problem_of(table: Table, conditions: Conditions, kind: str = "spread", n_classes: int | None = None) -> PricedProblem:
+def problem_of(
+    table: Table, conditions: Conditions, kind: str = "spread", n_classes: int | None = None
+) -> PricedProblem:
     price = spread(table) if kind == "spread" else extent(table)
     formulation = Microaggregation(k=conditions.k) if kind == "spread" else LiangSamavi(k=conditions.k)
     return PricedProblem(table, formulation, conditions, price, n_classes=n_classes)
@@ -126,8 +128,9 @@ def test_pricing_finds_what_enumeration_finds(
     instance = instance_of(problem_of(table, conditions, kind))
     draw = np.random.default_rng(seed)
     cuts = CutSet(instance.types.copies)
-    for _ in range(4):
-        cuts.add(tuple(sorted(draw.choice(instance.n_types, 3, replace=False).tolist())) if instance.n_types > 2 else (0, 0, 1))
+    for _ in range(4 if instance.n_types > 2 else 0):
+        a, b, c = sorted(draw.choice(instance.n_types, 3, replace=False).tolist())
+        cuts.add((a, b, c))
     rows = height * draw.random(instance.n_types) * instance.distance.mean()
     duals = cuts.duals(rows, 0.1, instance.distance.mean() * draw.random(len(cuts)))
     classes = all_classes(instance)
@@ -159,9 +162,10 @@ def test_the_pairwise_bound_is_below_every_price(seed: int, kind: str, size: int
     star = min(instance.distance[a, members].sum() for a in members)
     assert instance.star_factor * star <= price * (1 + 1e-9) + 1e-12
     if kind == "extent" and size <= 3:
-        numeric_only = Price("extent", instance.types.numeric, np.zeros((instance.n_types, 0), np.int32), np.zeros(0))
-        sides = sum(np.abs(numeric_only.numeric[a] - numeric_only.numeric[b]).sum() for i, a in enumerate(members) for b in members[:i])
-        assert numeric_only.of(members) == pytest.approx(size / (size * size // 4) * sides)
+        numeric = instance.types.numeric
+        plain = Price("extent", numeric, np.zeros((instance.n_types, 0), np.int32), np.zeros(0))
+        sides = sum(np.abs(numeric[a] - numeric[b]).sum() for i, a in enumerate(members) for b in members[:i])
+        assert plain.of(members) == pytest.approx(size / (size * size // 4) * sides)
 
 
 @pytest.mark.parametrize("time_limit", [0.001, 0.05, 0.3, 1.0])
@@ -219,7 +223,8 @@ def test_equal_records_share_a_row_and_cost_nothing_together() -> None:
     solution = Columns().solve(problem, time_limit=20)
     assert (solution.status, solution.value) == (Status.OPTIMAL, 0.0)
     lonely = pd.concat([frame, pd.DataFrame({"x": [6.0], "y": [2.0]})], ignore_index=True)
-    solution = Columns().solve(LiangSamavi(k=3).build(Table(lonely, quasi={"x": "numeric", "y": "numeric"})), time_limit=20)
+    problem = LiangSamavi(k=3).build(Table(lonely, quasi={"x": "numeric", "y": "numeric"}))
+    solution = Columns().solve(problem, time_limit=20)
     assert solution.status is Status.OPTIMAL
     assert solution.value == pytest.approx(3 * 1 / 6)
     assert solution.details["types"] == 4

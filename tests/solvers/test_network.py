@@ -34,9 +34,7 @@ def random_table(n: int, *, seed: int = 0, values: int = 2, sensitive: int = 1, 
     draw = np.random.default_rng(seed)
     numbers = {f"x{j}": draw.integers(0, 3, n) if ties else draw.normal(size=n) for j in range(2)}
     secrets = {f"s{j}": draw.integers(0, values, n) for j in range(sensitive)}
-    return Table(
-        pd.DataFrame(numbers | secrets), quasi=dict.fromkeys(numbers, "numeric"), sensitive=list(secrets)
-    )
+    return Table(pd.DataFrame(numbers | secrets), quasi=dict.fromkeys(numbers, "numeric"), sensitive=list(secrets))
 
 
 def cheapest_assignment(problem: AminifarProblem) -> float | None:
@@ -55,7 +53,8 @@ def cheapest_assignment(problem: AminifarProblem) -> float | None:
             if (held > cap).any():
                 break
             paying = problem.slopes[s] > 0
-            total += (problem.slopes[s] * np.maximum(0, held - np.where(paying, problem.thresholds[s], 0)))[paying].sum()
+            over = np.maximum(0, held[paying] - problem.thresholds[s][paying])
+            total += (problem.slopes[s][paying] * over).sum()
         else:
             best = total if best is None else min(best, total)
     return best

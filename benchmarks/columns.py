@@ -1,0 +1,102 @@
+"""What the solver `columns` reaches, against the targets set for it.
+
+    OPTMODELS_DATA=... python -m benchmarks.columns [--quick] [--only census]
+
+Each line is one run from nothing (construction, local search, column generation) with its time limit; numba's
+kernels are compiled beforehand on small tables and are not counted. Values of microaggregation are in percent of
+SST on standardised data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+import optmodels as om
+from formulations.liang_samavi import LiangSamavi
+from formulations.microaggregation import Microaggregation
+from optmodels.problem import Problem
+from solvers.columns import Columns
+
+
+@dataclass(frozen=True)
+class Target:
+    """One run and what it should reach; a target that is None is only reported."""
+
+    name: str
+    k: int
+    seconds: float
+    gap: float | None = None  # in percent
+    value: float | None = None
+    rows: int | None = None
+
+    def problem(self) -> Problem:
+        """The problem to solve."""
+        table = om.dataset(self.name)
+        if self.rows is not None:
+            table = table.take(np.arange(self.rows))
+        if self.name in ("census", "tarragona"):
+            return Microaggregation(k=self.k).build(table.rescaled(scaling="standard"))
+        return LiangSamavi(k=self.k).build(table)
+
+    @property
+    def scale(self) -> float:
+        """Losses of microaggregation are shown in percent."""
+        return 100.0 if self.name in ("census", "tarragona") else 1.0
+
+
+TARGETS = (
+    Target("person20", 3, 2, gap=0.0, value=19.266130),
+    Target("census_20k", 3, 60, gap=2.0, value=21.628, rows=200),
+    Target("ipums_1k_8attr", 3, 60, value=482.33),
+    Target("census", 3, 30, gap=0.5),
+    Target("tarragona", 3, 60, gap=3.0),
+    Target("census", 3, 300, gap=0.1),
+    Target("tarragona", 3, 600, gap=1.0),
+    Target("census", 5, 300, gap=2.5),
+    Target("tarragona", 5, 300, gap=2.5),
+    Target("census", 10, 300, value=11.48),
+    Target("tarragona", 10, 300, value=30.12),
+)
+QUICK = 60.0
+
+
+def main() -> None:
+    """Run what was asked for and print one line each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help=f"only runs of at most {QUICK:.0f} s")
+    parser.add_argument("--only", help="only runs on this dataset")
+    arguments = parser.parse_args()
+    _compile()
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
+    print(
+        f"{'data':<20} {'k':>2} {'limit':>6} {'seconds':>8} {'value':>11} {'target':>9} {'gap %':>8} {'target':>6}  status"
+    )
+    for target in TARGETS:
+        if (arguments.quick and target.seconds > QUICK) or arguments.only not in (None, target.name):
+            continue
+        solution = Columns().solve(target.problem(), time_limit=target.seconds)
+        value = float("nan") if solution.value is None else solution.value * target.scale
+        gap = float("nan") if solution.gap is None else 100 * solution.gap
+        wanted_value = "" if target.value is None else f"{target.value:.3f}"
+        wanted_gap = "" if target.gap is None else f"{target.gap:g}"
+        missed = (target.value is not None and not value <= target.value) or (
+            target.gap is not None and not gap <= target.gap + 1e-7
+        )
+        name = target.name if target.rows is None else f"{target.name}[:{target.rows}]"
+        run = f"{name:<20} {target.k:>2} {target.seconds:>6.0f} {solution.seconds:>8.1f}"
+        reached = f"{value:>11.4f} {wanted_value:>9} {gap:>8.3f} {wanted_gap:>6}"
+        print(f"{run} {reached}  {solution.status}{'  MISSED' if missed else ''}", flush=True)
+
+
+def _compile() -> None:
+    """Bring every kernel into numba's cache, with and without cuts, for both prices."""
+    for target in (Target("person20", 3, 20), Target("census_20k", 3, 20, rows=80), Target("census", 3, 20, rows=70)):
+        Columns().solve(target.problem(), time_limit=600)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""`optmodels warm-up`: compile the solvers' kernels once, so that no first run has to wait for them."""
+
+from __future__ import annotations
+
+
+def warm_up() -> None:
+    """Compile the solvers' kernels (about two minutes, once); compiled code is kept beside the package."""
+    from optmodels import registry
+    from optmodels.cli import show
+    from optmodels.errors import MissingDependencyError, RefusedError
+    from optmodels.testing import small_table
+
+    problems = [
+        registry.configured(registry.formulation(name), parameters).build(small_table(30, sensitive=2))
+        for name, parameters in (
+            ("microaggregation", {"k": 3, "distinct_l": 2}),
+            ("liang-samavi", {"k": 3}),
+            ("mo-obam", {"k": 3, "n_clusters": 2}),
+        )
+    ]
+    # Every class of a table is listed for a front: few records do.
+    problems.append(registry.configured(registry.formulation("mo-obam"), {"k": 3}).build(small_table(8)))
+    numbers = small_table(30, categorical=0, values=2)
+    problems.append(registry.configured(registry.formulation("aminifar"), {"n_clusters": 3}).build(numbers))
+    for name in ("mdav", "local_search", "columns", "network", "epsilon"):
+        for problem in problems:
+            try:
+                registry.solver(name)().solve(problem, time_limit=1.0).release()
+            except (RefusedError, MissingDependencyError):
+                continue
+        show.say(f"{name} is ready.")
