@@ -72,9 +72,7 @@ def main() -> None:
     arguments = parser.parse_args()
     _compile()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
-    print(
-        f"{'data':<20} {'k':>2} {'limit':>6} {'seconds':>8} {'value':>11} {'target':>9} {'gap %':>8} {'target':>6}  status"
-    )
+    print(f"{'data':<20}  k  limit  seconds       value    target    gap % target  status")
     for target in TARGETS:
         if (arguments.quick and target.seconds > QUICK) or arguments.only not in (None, target.name):
             continue

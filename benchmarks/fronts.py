@@ -1,6 +1,6 @@
 """MO-OBAM with certificates: German credit with 30 classes, and fronts of 24, 60 and 300 records.
 
-    python benchmarks/fronts.py [--seconds 600]
+python benchmarks/fronts.py [--seconds 600]
 """
 
 from __future__ import annotations

@@ -174,7 +174,8 @@ class AminifarProblem(Problem):
         """The formulation with these centres written into it, where they can be said in the table's own units."""
         if self.table.categorical:
             return self.model
-        raw = means / _factors(self.table, self.model.metric) + self.table.centres
+        factors = _factors(self.table, self.model.metric)
+        raw = means / np.where(factors > 0, factors, 1.0) + self.table.centres
         return replace(self.model, centres=tuple(map(tuple, raw.tolist())))
 
     def values(self, labels: Labels) -> dict[str, float]:

@@ -47,9 +47,7 @@ def interval_model(price: Price, k: int) -> View[pyo.ConcreteModel]:
     model.v = pyo.Var(list(combinations(range(n), 2)), domain=pyo.Binary)
     model.y = pyo.Var(range(n), columns, bounds=lambda _, i, j: (float(least[j]), float(x[i, j])))
     model.z = pyo.Var(range(n), columns, bounds=lambda _, i, j: (float(x[i, j]), float(most[j])))
-    model.held = pyo.Var(
-        range(n), places, bounds=lambda _, i, j, s: (1, 1) if codes[i, j] == s else (0, 1)
-    )
+    model.held = pyo.Var(range(n), places, bounds=lambda _, i, j, s: (1, 1) if codes[i, j] == s else (0, 1))
     model.partners = pyo.Constraint(
         range(n), rule=lambda _, a: sum(model.v[min(a, b), max(a, b)] for b in range(n) if b != a) >= k - 1
     )

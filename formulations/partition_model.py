@@ -107,8 +107,9 @@ class PartitionModel:
         model.degree = pyo.Constraint(
             range(n),
             sizes,
-            rule=lambda _, i, m: sum(model.layer[min(i, b), max(i, b), m] for b in range(n) if b != i)
-            == (m - 1) * model.has_size[i, m],
+            rule=lambda _, i, m: (
+                sum(model.layer[min(i, b), max(i, b), m] for b in range(n) if b != i) == (m - 1) * model.has_size[i, m]
+            ),
         )
         model.same_size = pyo.ConstraintList()
         for a, b in pairs:
@@ -150,9 +151,7 @@ class PartitionModel:
         @model.Constraint(range(codes.shape[1]))
         def pairs_differ(_: pyo.ConcreteModel, j: int) -> pyo.Expression:
             # m - mode >= (1/m) * pairs that differ, since 1 - sum p^2 <= 2 (1 - max p): it tightens the relaxation.
-            differing = sum(
-                variable / m for (a, b, m), variable in model.layer.items() if codes[a, j] != codes[b, j]
-            )
+            differing = sum(variable / m for (a, b, m), variable in model.layer.items() if codes[a, j] != codes[b, j])
             return model.mismatches[j] >= differing
 
     def _add_loss(self, price_scale: float) -> None:
@@ -175,8 +174,9 @@ class PartitionModel:
         model.distinct = pyo.Constraint(
             range(self.n),
             range(len(test.starts) - 1),
-            rule=lambda _, i, j: sum(model.present[i, v] for v in range(test.starts[j], test.starts[j + 1]))
-            >= test.distinct_l,
+            rule=lambda _, i, j: (
+                sum(model.present[i, v] for v in range(test.starts[j], test.starts[j + 1])) >= test.distinct_l
+            ),
         )
 
     def _add_closeness(self) -> None:
@@ -206,11 +206,13 @@ class PartitionModel:
         model.close = pyo.Constraint(
             range(self.n),
             attributes,
-            rule=lambda _, i, j: sum(
-                float(test.edge_weight[e]) * model.moved[i, e]
-                for e in range(test.edge_starts[j], test.edge_starts[j + 1])
-            )
-            <= (test.t + TOLERANCE) * model.size[i],
+            rule=lambda _, i, j: (
+                sum(
+                    float(test.edge_weight[e]) * model.moved[i, e]
+                    for e in range(test.edge_starts[j], test.edge_starts[j + 1])
+                )
+                <= (test.t + TOLERANCE) * model.size[i]
+            ),
         )
 
     def encode(self, labels: Labels) -> bool:

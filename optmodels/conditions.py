@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import log
+from math import inf, log
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -69,8 +69,8 @@ class Conditions:
             raise InputError(f"distinct_l must be a whole number of at least 1, not {self.distinct_l!r}.")
         if self.entropy_l is not None and not self.entropy_l >= 1:
             raise InputError(f"entropy_l must be at least 1, not {self.entropy_l!r}: 1 is a class with one value.")
-        if self.t is not None and not self.t >= 0:
-            raise InputError(f"t must not be negative, not {self.t!r}: it is a distance between distributions.")
+        if self.t is not None and not 0 <= self.t < inf:
+            raise InputError(f"t must be a distance between distributions, 0 or more and finite, not {self.t!r}.")
         if self.t_distance not in get_args(TDistance):
             raise unknown("t_distance", self.t_distance, get_args(TDistance))
 

@@ -128,9 +128,7 @@ class Run:
     def report(self, note: str = "", *, done: float = 0.0, total: float | None = None) -> None:
         """Tell whoever listens where the run is."""
         if self._on_progress is not None:
-            self._on_progress(
-                Progress(self.solver, self.seconds, self.value, self.bound, self.gap, note, done, total)
-            )
+            self._on_progress(Progress(self.solver, self.seconds, self.value, self.bound, self.gap, note, done, total))
 
     def _record(self) -> None:
         self.history.append(Moment(self.seconds, self.value, self.bound))

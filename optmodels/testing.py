@@ -169,5 +169,3 @@ def check_solver(
             assert solution.status is Status.OPTIMAL, f"an exact solver did not finish: {solution!r}"
         again = solver.solve(problem, seed=seed, time_limit=time_limit)
         assert again.value == solution.value, "two runs with one seed disagree"
-
-

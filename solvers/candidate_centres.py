@@ -370,7 +370,8 @@ def _box_bound(
             else:
                 total += counts[g] * nearest[g]
         total += min(counts[order[last]], k - taken) * nearest[order[last]]
-    return total + _together(numeric, codes, code_weights, counts, duals, low, high, mode, sure)
+    together: float = _together(numeric, codes, code_weights, counts, duals, low, high, mode, sure)
+    return total + together
 
 
 @njit(cache=True)

@@ -53,6 +53,6 @@ def demo(
     front.plot().write_html(out / "front.html", include_plotlyjs=True)
     show.say(f"Exact front of the first {FRONT_RECORDS} people, k = 3: {show.escaped(front)}")
     show.say(
-        f"In {show.escaped(out)}/: the anonymised table (release.csv), its audit (audit.json, audit.html) and the front "
-        "(front/, front.html)."
+        f"In {show.escaped(out)}/: the anonymised table (release.csv), its audit (audit.json, audit.html) "
+        "and the front (front/, front.html)."
     )

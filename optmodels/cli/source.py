@@ -147,7 +147,21 @@ def frame_of(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> t
         )
     roles = asked.over(Roles(quasi=asked.quasi, others="drop"))
     # as written: 01 and 1, or two long numbers that a floating point number cannot tell apart, are not equal
-    return read_frame(data, columns=roles.settle(column_names(data)), text=quasi), roles
+    released = read_frame(data, columns=roles.settle(column_names(data)), text=(*quasi, *sensitive))
+    for name in sensitive:
+        released[name] = _as_numbers(released[name])
+    return released, roles
+
+
+def _as_numbers(column: pd.Series) -> pd.Series:
+    """The column as numbers where it has nothing else and no two of its values are the same number."""
+    import pandas as pd
+
+    values = pd.Series(column.dropna().unique())
+    numbers = pd.to_numeric(values.astype(str), errors="coerce") if len(values) else values
+    if not len(values) or numbers.isna().any() or numbers.nunique() < len(values):
+        return column
+    return column.map(dict(zip(values, numbers, strict=True))).astype("float64")
 
 
 def _check_settled(present: tuple[str, ...], roles: Roles) -> None:

@@ -13,7 +13,7 @@ from numba import njit
 
 from solvers.columns.instance import Floats, Instance, Ints
 
-_STEPS = 120
+_STEPS = 1_000
 _PATIENCE = 5  # steps without a better bound before they are halved
 _ENOUGH = 1e-4  # steps shorter than this change nothing
 
@@ -39,7 +39,9 @@ def quick_bound(instance: Instance, rows: Floats, goal: float, expired: Callable
             times[t] = min(left, copies[t])
             left -= times[t]
         bound = float(duals @ copies) + float(costs @ times)
-        direction = copies - _uses(copies, instance.distance, instance.star_factor, duals, times, takes)
+        direction = copies - _uses(
+            copies, instance.distance, instance.star_factor, duals, instance.smallest, times, takes
+        )
         if bound > best:
             best, centre, failures = bound, duals, 0
         else:
@@ -55,44 +57,49 @@ def quick_bound(instance: Instance, rows: Floats, goal: float, expired: Callable
 
 
 @njit(cache=True)
+def _nearest_first(distance: Floats, factor: float, rows: Floats, smallest: int, keys: Floats) -> Ints:
+    """The types worth taking, and enough of the others, by what they cost at least; `keys` receives all costs."""
+    for t in range(len(rows)):
+        keys[t] = factor * distance[t] - rows[t]
+    cutoff = max(0.0, np.partition(keys, min(smallest, len(keys) - 1))[min(smallest, len(keys) - 1)])
+    some = np.flatnonzero(keys <= cutoff)
+    return some[np.argsort(keys[some])]
+
+
+@njit(cache=True)
 def _stars(
     copies: Ints, distance: Floats, factor: float, rows: Floats, smallest: int, largest: int
 ) -> tuple[Floats, Ints]:
     """For each medoid the least reduced cost by distances to it alone, and how many others that takes."""
     n = len(copies)
+    keys = np.empty(n)
     costs = np.empty(n)
     takes = np.empty(n, np.int64)
     for seed in range(n):
-        keys = factor * distance[seed] - rows
         value, count = -rows[seed], 0
-        best, best_count = np.inf, 0
-        for t in np.argsort(keys):
-            for _ in range(copies[t] - (t == seed)):
-                if count == largest - 1 or (count >= smallest - 1 and keys[t] >= 0):
-                    break
-                value += keys[t]
-                count += 1
-                if count >= smallest - 1 and value < best:
-                    best, best_count = value, count
-            if count == largest - 1 or (count >= smallest - 1 and keys[t] >= 0):
-                break
-        costs[seed], takes[seed] = best, best_count
+        for t in _nearest_first(distance[seed], factor, rows, smallest, keys):
+            spare = copies[t] - (t == seed)
+            needed = max(smallest - 1 - count, 0) if keys[t] >= 0 else largest - 1 - count
+            taken = min(spare, needed)
+            value += taken * keys[t]
+            count += taken
+        costs[seed] = value if count >= smallest - 1 else np.inf
+        takes[seed] = count
     return costs, takes
 
 
 @njit(cache=True)
-def _uses(copies: Ints, distance: Floats, factor: float, rows: Floats, times: Ints, takes: Ints) -> Floats:
+def _uses(
+    copies: Ints, distance: Floats, factor: float, rows: Floats, smallest: int, times: Ints, takes: Ints
+) -> Floats:
     """How often each type is used by the chosen medoids' classes."""
+    keys = np.empty(len(copies))
     used = np.zeros(len(copies))
-    for seed in range(len(copies)):
-        if times[seed] == 0:
-            continue
+    for seed in np.flatnonzero(times):
         used[seed] += times[seed]
         left = takes[seed]
-        for t in np.argsort(factor * distance[seed] - rows):
+        for t in _nearest_first(distance[seed], factor, rows, smallest, keys):
             taken = min(left, copies[t] - (t == seed))
             used[t] += times[seed] * taken
             left -= taken
-            if left == 0:
-                break
     return used

@@ -65,8 +65,15 @@ def test_demo_leaves_the_release_and_its_audit(run: Run, monkeypatch: pytest.Mon
     for fragment in ("German credit", "before", "after", "homogeneous", "loss", "gap"):
         assert fragment in result.stdout
     folder = Path("shown/demo")
-    assert {"release.csv", "audit.json", "audit.html"} <= {path.name for path in folder.iterdir()}
-    assert json.loads((folder / "audit.json").read_text())["homogeneity"]["total"] == 0
+    left = {"release.csv", "audit.json", "audit.html", "front", "front.html"}
+    assert left <= {path.name for path in folder.iterdir()}
+    assert json.loads((folder / "audit.json").read_text())["k"] >= 5
+
+
+def test_sensitive_values_are_compared_as_written(run: Run) -> None:
+    Path("codes.csv").write_text("age,code\n1,1\n1,01\n2,a\n2,b\n")
+    levels = json.loads(run("audit", "codes.csv", "--quasi", "age", "--sensitive", "code", "--json").stdout)
+    assert levels["sensitive"]["code"]["distinct_l"] == 2
 
 
 def test_version_and_help(run: Run) -> None:

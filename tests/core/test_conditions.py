@@ -18,8 +18,9 @@ from optmodels.testing import small_table
         ({"k": True}, "not True"),
         ({"k": 3, "distinct_l": 0}, "distinct_l"),
         ({"k": 3, "entropy_l": 0.5}, "entropy_l"),
-        ({"k": 3, "t": -0.1}, "t must not be negative"),
-        ({"k": 3, "t": float("nan")}, "t must not be negative"),
+        ({"k": 3, "t": -0.1}, "t must be a distance"),
+        ({"k": 3, "t": float("nan")}, "t must be a distance"),
+        ({"k": 3, "t": float("inf")}, "t must be a distance"),
         ({"k": 3, "t_distance": "emdd"}, "Did you mean 'emd'"),
     ],
 )
