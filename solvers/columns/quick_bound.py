@@ -83,7 +83,7 @@ def _stars(
             taken = min(spare, needed)
             value += taken * keys[t]
             count += taken
-        costs[seed] = value if count >= smallest - 1 else np.inf
+        costs[seed] = value
         takes[seed] = count
     return costs, takes
 
