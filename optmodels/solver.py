@@ -143,7 +143,7 @@ class Run:
         else:
             status = Status.FEASIBLE
         if self.value is not None and bound is not None and self.problem.target.worse(self.value, bound) < 0:
-            if relative_gap(self.value, bound) > CONTRADICTED:  # type: ignore[operator]
+            if abs(self.value - bound) > CONTRADICTED * max(abs(self.value), CONTRADICTED):
                 raise AssertionError(f"{self.solver} claims a bound of {bound!r} and found {self.value!r}")
             bound = self.value  # rounding left the bound a hair beyond the value that it proves
         return Solution(

@@ -23,12 +23,13 @@ def first_partition(problem: ClassAdditive) -> Labels | None:
     return labels
 
 
-def improved(problem: ClassAdditive, run: Run) -> None:
-    """Offer what local search makes of the incumbent in a share of the time."""
+def improved(problem: ClassAdditive, run: Run, seconds: float | None = None) -> None:
+    """Offer what local search makes of the incumbent, in so many seconds or in a share of the time."""
     n = problem.price.n
     if run.labels is None or n <= _SMALL:
         return
-    seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
+    if seconds is None:
+        seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
     run.report("local search")
     run.offer(
         improve(problem.price, problem.test, run.labels, n_classes=problem.n_classes, seconds=seconds, seed=run.seed)

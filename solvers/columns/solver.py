@@ -25,6 +25,7 @@ _ALWAYS_LISTED = 24  # records up to which classes of any size are priced one by
 _CUT_ROUND_GAIN = 1e-5  # a round of cuts must raise the bound by this share of it
 _CUTS_A_TYPE = 4
 _TO_SPARE = 0.5  # seconds: HiGHS looks at its clock only now and then
+_ROUNDING = 1e-8
 _AT_HAND = 10_000  # classes in the integer master where pricing could not be completed
 _AT_HAND_SECONDS = 300.0
 
@@ -38,6 +39,14 @@ class Columns(Solver):
         node_limit: nodes of one depth-first search in exact pricing before it is cut short; what is cut short
             weakens the bound and never invalidates it.
         enumeration: how many classes of small reduced cost are listed at most to finish with a MIP over them.
+
+    >>> import pandas as pd
+    >>> from formulations import Microaggregation
+    >>> from optmodels import Table
+    >>> table = Table(pd.DataFrame({"age": [20, 61, 22, 60, 21, 70]}), quasi={"age": "numeric"})
+    >>> solution = Columns().solve(Microaggregation(k=3).build(table))
+    >>> solution.status, solution.labels
+    (<Status.OPTIMAL: 'optimal'>, array([0, 1, 0, 1, 0, 1]))
     """
 
     name: ClassVar[str] = "columns"
@@ -113,8 +122,8 @@ class Course:
                 self.run.infeasible("No partition satisfies the conditions: the linear relaxation has none either.")
                 return
             bound = min(bound, self.ceiling)
-        else:
-            bound = min(bound, self.value)
+        elif self.value < bound <= self.value + _ROUNDING * (self.value + self.instance.n):
+            bound = self.value  # further beyond the incumbent it would be wrong, and the run says so
         self.run.prove(bound * self.scale)
 
     @property
@@ -158,6 +167,8 @@ class Course:
                 finish(self, certificate)
             else:
                 self.combine(at_hand(self, certificate, _AT_HAND), min(run.remaining, _AT_HAND_SECONDS))
+                if run.time_limit is not None and not run.expired:
+                    improved(self.problem, run, run.remaining)
         self._note()
 
     def _converge(self) -> Certificate | None:
