@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +17,12 @@ from solvers.columns.search import Duals
 from solvers.columns.sweeps import collect, collect_few, search_many, star_bounds
 
 _THREADS = 2
-_CHUNK = 16
+_CHUNK = 16  # seeds times class size
 # What a search that was cut short is tried again with: ever less of the gap between the crude bound and zero.
 _SHARES = (0.5, 0.75, 0.875)
 
 Expired = Callable[[], bool]
+Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
@@ -101,14 +105,16 @@ class Pricer:
         """Search these seeds and note what is found; the seeds whose search was cut short, None if out of time."""
         cut_short: list[NDArray[np.int64]] = []
         bound = self.pair_bound(size)
-        chunks = np.array_split(np.arange(len(seeds)), max(1, len(seeds) // _CHUNK))
-        with ThreadPoolExecutor(_THREADS) as pool:
-            jobs = [
-                pool.submit(search_many, self.instance.types, bound, duals, seeds[c], ceilings[c], self.node_limit)
-                for c in chunks
-            ]
-            for chunk, job in _finished(chunks, jobs):
-                found, costs, completed, nodes = job
+
+        def work(places: Ints) -> tuple[Ints, Floats, NDArray[np.bool_], Ints]:
+            types = self.instance.types
+            best: tuple[Ints, Floats, NDArray[np.bool_], Ints] = search_many(
+                types, bound, duals, seeds[places], ceilings[places], self.node_limit
+            )
+            return best
+
+        with closing(self._side_by_side(work, np.arange(len(seeds)))) as results:
+            for chunk, (found, costs, completed, nodes) in results:
                 result.nodes += int(nodes.sum())
                 for i in np.flatnonzero(np.isfinite(costs)):
                     result.classes.append(np.sort(found[i]))
@@ -151,13 +157,9 @@ class Pricer:
             if len(seeds) == 0:
                 break
             bound = self.pair_bound(size)
-            chunks = np.array_split(seeds, max(1, len(seeds) // _CHUNK))
-            with ThreadPoolExecutor(_THREADS) as pool:
-                jobs = [
-                    pool.submit(collect, instance.types, bound, duals, chunk, ceiling, self.node_limit, room)
-                    for chunk in chunks
-                ]
-                for _, (found, _costs, complete) in _finished(chunks, jobs):
+            work = partial(_collected, collect, instance, bound, duals, ceiling, self.node_limit, room)
+            with closing(self._side_by_side(work, seeds)) as results:
+                for _, (found, _costs, complete) in results:
                     if not complete or len(classes) + len(found) > room or expired():
                         return None
                     classes += [np.sort(members) for members in found]
@@ -169,24 +171,35 @@ class Pricer:
         instance = self.instance
         for size in range(instance.smallest, instance.largest + 1):
             bound = self.pair_bound(size)
-            chunks = np.array_split(np.arange(instance.n_types), max(1, instance.n_types // _CHUNK))
-            with ThreadPoolExecutor(_THREADS) as pool:
-                jobs = [
-                    pool.submit(collect_few, instance.types, bound, duals, chunk, ceiling, self.node_limit, few)
-                    for chunk in chunks
-                ]
-                for _, (found, counts) in _finished(chunks, jobs):
+            work = partial(_collected, collect_few, instance, bound, duals, ceiling, self.node_limit, few)
+            with closing(self._side_by_side(work, np.arange(instance.n_types))) as results:
+                for _, (found, counts) in results:
                     classes += [np.sort(found[i, j]) for i in range(len(counts)) for j in range(counts[i])]
                     if expired():
                         return classes
         return classes
 
+    def _side_by_side(self, work: Callable[[Ints], Result], places: Ints) -> Generator[tuple[Ints, Result], None, None]:
+        """Chunks of places with what the kernels make of them; closing it drops the chunks not begun."""
+        # A search from one seed takes about as many times longer as classes are larger.
+        chunks = np.array_split(places, max(1, len(places) * self.instance.smallest // _CHUNK))
+        pool = ThreadPoolExecutor(_THREADS)
+        try:
+            jobs = [pool.submit(work, chunk) for chunk in chunks]
+            for chunk, job in zip(chunks, jobs, strict=True):
+                yield chunk, job.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
-def _finished(chunks: list[Ints], jobs: list[Future[tuple]]) -> Iterator[tuple[Ints, tuple]]:  # type: ignore[type-arg]
-    """The chunks with their results; the rest is cancelled when the caller stops listening."""
-    try:
-        for chunk, job in zip(chunks, jobs, strict=True):
-            yield chunk, job.result()
-    finally:
-        for job in jobs:
-            job.cancel()
+
+def _collected(
+    kernel: Callable[..., Any],
+    instance: Instance,
+    bound: PairBound,
+    duals: Duals,
+    ceiling: float,
+    node_limit: int,
+    most: int,
+    seeds: Ints,
+) -> Any:
+    return kernel(instance.types, bound, duals, seeds, ceiling, node_limit, most)
