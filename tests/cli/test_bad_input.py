@@ -38,7 +38,7 @@ def refused(result: object, *fragments: str) -> None:
         pytest.param(("people.csv", *AGE, "--solver", "mdav", "--k", 41), ("k=41", "40 records"), id="k above n"),
         pytest.param(("people.csv", *AGE, "--solver", "mdav", "--k", "five"), ("--k", "--help"), id="k no number"),
         pytest.param(("people.csv", *AGE, "--solver", "mdav"), ("needs k", "--k"), id="no k"),
-        pytest.param(("people.csv", *AGE, *QUICK, "--t", -1), ("t must not be negative",), id="negative t"),
+        pytest.param(("people.csv", *AGE, *QUICK, "--t", -1), ("t must be a distance",), id="negative t"),
         pytest.param(("people.csv", *AGE, *QUICK, "--entropy-l", 0.5), ("entropy_l",), id="entropy l below 1"),
         pytest.param(("people.csv", *AGE, *QUICK, "--distinct-l", 2), ("sensitive",), id="no sensitive attribute"),
         pytest.param(("people.csv", *AGE, *QUICK, "--time-limit", 0), ("time_limit",), id="no time"),
