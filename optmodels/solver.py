@@ -162,6 +162,12 @@ class Run:
         )
 
 
+def _only_ctrl_c(error: BaseException) -> None:
+    """Raise the error again unless it is Ctrl-C, which reaches us as a SystemError from within a compiled call."""
+    if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+        raise error
+
+
 class Solver(ABC):
     """How a problem is solved; subclasses are frozen dataclasses whose fields are the solver's options."""
 
@@ -201,7 +207,8 @@ class Solver(ABC):
             if warm is not None:
                 run.offer(warm)
             self.search(problem, run)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED
         return run.solution()
 
@@ -250,7 +257,8 @@ class FrontSolver(Solver):
                 run.details["infeasible"] = reason
             else:
                 self.explore(problem, run, found)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED
         record = {"solver": self.name, "stop": str(run.stop), "seconds": run.seconds, "seed": seed}
         return ParetoFront.of(problem, found, {**record, **run.details})

@@ -47,7 +47,7 @@ class EveryClass:
             price.kind, price.numeric, price.codes, price.code_weights, _without_entropy(test)
         )
         self._scale = float(price.of(np.arange(self.n))) or 1.0
-        self._n_classes = problem.n_classes
+        self._k, self._n_classes = test.k, problem.n_classes
         self._pool: list[int] = []
         self._pooled: set[int] = set()
         self._highs = _master(self.n, problem.n_classes, 10 * self._scale)
@@ -83,7 +83,7 @@ class EveryClass:
             classes = _cheaper_than(self.prices, self.entropies, least, duals[:-1], duals[-1], distance)
             costs = np.maximum(_reduced(self.prices, duals, classes), 0.0)
             order = np.argsort(costs, kind="stable")
-            found = _best_cover(self.n, self._n_classes or 0, classes[order], costs[order], distance)
+            found = _best_cover(self.n, self._k, self._n_classes or 0, classes[order], costs[order], distance)
             if len(found):
                 labels = np.empty(self.n, np.int64)
                 for label, mask in enumerate(found):
@@ -213,12 +213,15 @@ def _price_of(
 
 @njit(cache=True)
 def _best_cover(
-    n: int, n_classes: int, classes: NDArray[np.int64], costs: Floats, distance: float
+    n: int, k: int, n_classes: int, classes: NDArray[np.int64], costs: Floats, distance: float
 ) -> NDArray[np.int64]:
     """Disjoint classes that cover everyone at least total reduced cost, at most `distance`; none where none do.
 
     Classes come by ascending cost and are listed by their lowest record, which is what the search covers next.
+    Fewer than 2k records left can only be one class, which is looked up.
     """
+    by_mask = np.argsort(classes)
+    masks = classes[by_mask]
     starts = np.zeros(n + 1, np.int64)
     lowest = np.empty(len(classes), np.int64)
     for c in range(len(classes)):
@@ -243,7 +246,10 @@ def _best_cover(
     while depth >= 0:
         c = at[depth]
         record = records[depth]
-        if c >= starts[record + 1] or spent[depth] + listed_costs[c] > best_cost:
+        # Once there is a cover, ties are left alone: of equal records there are more of them than can be visited.
+        if c >= starts[record + 1] or (
+            spent[depth] + listed_costs[c] >= best_cost if len(best) > 0 else spent[depth] + listed_costs[c] > best_cost
+        ):
             depth -= 1
             continue
         at[depth] += 1
@@ -254,6 +260,22 @@ def _best_cover(
         if union == everyone:
             if (n_classes == 0 or depth + 1 == n_classes) and (cost < best_cost or len(best) == 0):
                 best, best_cost = chosen[: depth + 1].copy(), cost
+            continue
+        if depth + 1 == n_classes:
+            continue
+        rest = everyone & ~union
+        left = 0
+        for i in range(n):
+            left += rest >> i & 1
+        if left < 2 * k:
+            place_of_rest = np.searchsorted(masks, rest)
+            if place_of_rest < len(masks) and masks[place_of_rest] == rest:
+                cost += costs[by_mask[place_of_rest]]
+                if (n_classes == 0 or depth + 2 == n_classes) and (
+                    cost < best_cost or (len(best) == 0 and cost <= best_cost)
+                ):
+                    chosen[depth + 1] = rest
+                    best, best_cost = chosen[: depth + 2].copy(), cost
             continue
         while union >> record & 1:
             record += 1
@@ -299,25 +321,29 @@ def _cheapest(
     return costs, classes
 
 
-@njit(cache=True)
+@njit(cache=True, parallel=True)
 def _cheaper_than(
-    prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, gap: float
+    prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float
 ) -> NDArray[np.int64]:
-    """Every class whose reduced cost is at most the gap."""
+    """Every class whose reduced cost is at most `most`: counted block by block, then written to its place."""
     n = len(duals)
     low_bits = min(n, _BLOCK)
     low, high = _dual_sums(duals, 0, low_bits), _dual_sums(duals, low_bits, n - low_bits)
-    found = np.empty(1024, np.int64)
-    size = 0
-    for b in range(len(high)):
+    limit = most * (1.0 + 1e-9)
+    starts = np.zeros(len(high) + 1, np.int64)
+    for b in prange(len(high)):
         for offset in range(len(low)):
             mask = b * len(low) + offset
-            cost = prices[mask] - low[offset] - high[b] - class_dual
-            if cost <= gap * (1.0 + 1e-9) and prices[mask] < np.inf and _diverse(entropies, least, mask):
-                if size == len(found):
-                    grown = np.empty(2 * size, np.int64)
-                    grown[:size] = found
-                    found = grown
-                found[size] = mask
-                size += 1
-    return found[:size]
+            if prices[mask] - low[offset] - high[b] - class_dual <= limit and _diverse(entropies, least, mask):
+                starts[b + 1] += 1
+    starts = np.cumsum(starts)
+    found = np.empty(starts[-1], np.int64)
+    for b in prange(len(high)):
+        place = starts[b]
+        if starts[b + 1] > place:
+            for offset in range(len(low)):
+                mask = b * len(low) + offset
+                if prices[mask] - low[offset] - high[b] - class_dual <= limit and _diverse(entropies, least, mask):
+                    found[place] = mask
+                    place += 1
+    return found

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,3 +68,12 @@ def test_fourteen_people_of_german_credit_agree_with_every_partition_into_two() 
     for point in pareto(problem):
         better = [p for p in points.values() if p[1] >= point.values["entropy"] - 1e-9]
         assert math.isclose(min(p[0] for p in better), point.values["loss"], rel_tol=1e-9)
+
+
+def test_equal_records_do_not_make_the_search_visit_every_partition() -> None:
+    table = om.Table(
+        pd.DataFrame({"age": [5.0] * 18, "illness": ["flu", "cold"] * 9}), quasi={"age": "numeric"}, sensitive="illness"
+    )
+    for n_clusters in (None, 4):
+        front = pareto(MoObam(k=2, n_clusters=n_clusters).build(table))
+        assert [(point.status, point.values["loss"]) for point in front] == [("optimal", 0.0)]
