@@ -27,6 +27,7 @@ from solvers.every_class import MOST_RECORDS, EveryClass
 
 # "More entropy than this" in bits: above the tolerance within which two entropies are the same.
 _MORE = 1e-8
+_NOTHING = "No partition has the least entropies asked for together with k and the number of classes."
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,14 @@ class Epsilon(FrontSolver):
             answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), run.remaining, inf)
             if answer.labels is not None:
                 run.offer(answer.labels)
-            run.prove(answer.bound)
+            if answer.bound == inf:
+                run.infeasible(_NOTHING)
+            else:
+                run.prove(answer.bound)
             return
         parts = problem.parts
         assert isinstance(parts, EntropyBounded)
+        run.offer(np.zeros(problem.n, np.int64))  # everyone together, where one class is allowed, is a beginning
         # Partitions with an entropy below the next level lose at least what this level proves.
         bound, below = inf, inf
         for level in _sweep(problem.parts, self.solver, self.levels, run):
@@ -100,6 +105,8 @@ class Epsilon(FrontSolver):
                 run.offer(level.found.labels)
             if below < inf:
                 bound = min(bound, problem.score(below, level.entropy - _MORE))
+            elif level.bound == inf:
+                run.infeasible(_NOTHING)
             below = level.bound
         if below < inf:  # cut short: the rest has at most the whole table's entropy
             bound = min(bound, problem.score(below, float(parts.most_entropies.sum())))
@@ -116,6 +123,8 @@ class Epsilon(FrontSolver):
             )
             if level.found is not None and level.found.labels is not None:
                 found.append(_solution(problem, run, level))
+            if level.bound == inf and not found:
+                run.details["infeasible"] = _NOTHING
             run.report(f"entropy {level.entropy:.4f}: {len(found)} points", done=level.entropy)
         every_level = self.levels is None and bool(proven) and proven[-1]["loss_at_least"] is None
         run.details["complete"] = every_level and all(point.status is Status.OPTIMAL for point in found)
@@ -155,6 +164,8 @@ def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Itera
         share = run.remaining / max(1, steps) if steps else run.remaining
         bound, best = _least_loss(problem, entropy, ask, known, run, share)
         yield Level(entropy, bound, best)
+        if best is None and bound < inf:
+            return  # the solver neither found a partition nor proved that there is none: higher up it is harder
         reached = entropy if best is None else float(best.entropies.sum())
         if bound == inf or reached >= most - _MORE:
             if bound < inf:
@@ -255,6 +266,10 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
         bounded = problem.with_entropy(np.maximum(least, problem.test.entropy / log(2)).tolist())
         limit = None if seconds == inf else max(seconds, 0.1)
         answer = exact.solve(bounded, time_limit=limit, seed=run.seed)
+        if answer.stop is Stop.INTERRUPTED:
+            raise KeyboardInterrupt
+        if answer.stop is Stop.TIME:
+            run.stop = Stop.TIME
         if answer.labels is None or answer.value is None:
             return Answer(least, inf if answer.status is Status.INFEASIBLE else answer.bound or 0.0)
         bound = 0.0 if answer.bound is None else answer.bound

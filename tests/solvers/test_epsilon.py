@@ -77,3 +77,26 @@ def test_equal_records_do_not_make_the_search_visit_every_partition() -> None:
     for n_clusters in (None, 4):
         front = pareto(MoObam(k=2, n_clusters=n_clusters).build(table))
         assert [(point.status, point.values["loss"]) for point in front] == [("optimal", 0.0)]
+
+
+def test_what_has_no_partition_is_infeasible_with_a_reason() -> None:
+    frame = pd.DataFrame({"a": [1, 2, 3, 4], "s": ["u", "u", "u", "v"]})
+    table = om.Table(frame, quasi={"a": "numeric"}, sensitive="s")
+    for objective in ("bi", "lambda"):
+        problem = MoObam(k=2, n_clusters=2, least_entropy=(0.5,), objective=objective).build(table)
+        solution = Epsilon().solve(problem)
+        assert (solution.status, solution.bound) == ("infeasible", None)
+        assert "least entropies" in solution.reason
+
+
+def test_ctrl_c_in_the_inner_solver_ends_the_front(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("solvers.epsilon.MOST_RECORDS", 0)
+    monkeypatch.setattr("solvers.columns.Columns.search", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    front = pareto(MoObam(k=2).build(small_table(8)))
+    assert (len(front), front.details["stop"]) == (0, "interrupted")
+
+
+def test_a_score_cut_short_has_an_incumbent_and_says_why_it_stopped() -> None:
+    problem = MoObam(k=3, objective="lambda").build(small_table(30))
+    solution = Epsilon().solve(problem, time_limit=0.01)
+    assert (solution.status, solution.stop) == ("feasible", "time")
