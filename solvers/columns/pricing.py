@@ -17,6 +17,7 @@ from solvers.columns.search import Duals
 from solvers.columns.sweeps import collect, collect_few, search_many, star_bounds
 
 _THREADS = 2
+_MOST_KEPT_BYTES = 2_000_000_000  # of pairwise bounds
 _CHUNK = 16  # seeds times class size
 # What a search that was cut short is tried again with: ever less of the gap between the crude bound and zero.
 _SHARES = (0.5, 0.75, 0.875)
@@ -63,8 +64,11 @@ class Pricer:
         self._bounds: dict[int, PairBound] = {}
 
     def pair_bound(self, size: int) -> PairBound:
-        """The pairwise bound of a size, made once."""
+        """The pairwise bound for classes of one size, kept as long as memory allows."""
         if size not in self._bounds:
+            most = max(1, _MOST_KEPT_BYTES // (8 * self.instance.n_types**2))
+            while len(self._bounds) >= most:
+                del self._bounds[next(iter(self._bounds))]
             self._bounds[size] = self.instance.pair_bound(size)
         return self._bounds[size]
 
@@ -169,7 +173,8 @@ class Pricer:
         """The classes of least reduced cost of each seed and size, about `few` of each and all below the ceiling."""
         classes: list[Ints] = []
         instance = self.instance
-        for size in range(instance.smallest, instance.largest + 1):
+        # Only a heuristic list: sizes beyond 2k - 1, where conditions allow them, are left to the other lists.
+        for size in range(instance.smallest, min(instance.largest, 2 * instance.smallest - 1) + 1):
             bound = self.pair_bound(size)
             work = partial(_collected, collect_few, instance, bound, duals, ceiling, self.node_limit, few)
             with closing(self._side_by_side(work, np.arange(instance.n_types))) as results:

@@ -20,7 +20,7 @@ from solvers.columns.integer import combine
 from solvers.columns.master import Master
 from solvers.columns.pricing import Pricer
 
-_MOST_RECORDS = 12_000  # the pairwise bound is a dense matrix
+_MOST_RECORDS = 6_000  # the pairwise bound is a dense matrix
 _ALWAYS_LISTED = 24  # records up to which classes of any size are priced one by one
 _CUT_ROUND_GAIN = 1e-5  # a round of cuts must raise the bound by this share of it
 _CUTS_A_TYPE = 4
