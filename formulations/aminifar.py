@@ -14,8 +14,9 @@ from formulations.capped import Cap, cannot_hold, capped_attributes
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.flow import Metric, cheapest_matching, class_distances, distances
+from optmodels.objectives import Objective
 from optmodels.partition import Labels, class_sizes, members
-from optmodels.problem import Formulation, Objective, Problem, View
+from optmodels.problem import Formulation, Problem, View
 from optmodels.roles import Scaling
 from optmodels.table import Table
 

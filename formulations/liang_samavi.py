@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, unknown
+from optmodels.objectives import Objective
 from optmodels.price import extent
-from optmodels.problem import Formulation, Objective, PricedProblem, View
+from optmodels.problem import Formulation, PricedProblem, View
 from optmodels.release import Method
 from optmodels.table import Table
 

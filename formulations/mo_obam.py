@@ -13,10 +13,10 @@ from scipy.spatial import cKDTree
 from formulations.spread_problem import SpreadProblem
 from optmodels.conditions import TOLERANCE, Conditions
 from optmodels.errors import InputError, unknown
-from optmodels.metrics.privacy import entropies
-from optmodels.partition import Labels, histograms
+from optmodels.objectives import Objective, least_entropies
+from optmodels.partition import Labels
 from optmodels.price import Floats, Price, spread
-from optmodels.problem import Formulation, Objective, Problem, View, whole_price
+from optmodels.problem import Formulation, Problem, View, whole_price
 from optmodels.roles import Scaling
 from optmodels.table import Table
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 Scalarisation = Literal["bi", "lambda", "normalised"]
 
-LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class")
-SCORE = Objective("score", "min", "loss, or its share, less lam times the entropy, or its share")
-ENTROPY = Objective("entropy", "max", "bits: sum over sensitive attributes of the least entropy of a class")
+LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class", worst=1.0)
+SCORE = Objective("score", "min", "loss, or its share, less lam times the entropy, or its share", worst=1.0)
+ENTROPY = Objective("entropy", "max", "bits: sum over sensitive attributes of the least entropy of a class", worst=0.0)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class MoObamProblem(SpreadProblem):
 
     def least_entropies(self, labels: Labels) -> Floats:
         """The least entropy of a class, in bits, for each sensitive attribute."""
-        return np.array([entropies(histograms(labels, codes)).min() for codes in self.table.sensitive_codes.T])
+        return least_entropies(self.table, labels)
 
     def impossible(self) -> str | None:
         """No partition beats the whole table's entropy: its own is at least the least of any partition's classes."""

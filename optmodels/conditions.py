@@ -203,18 +203,24 @@ def entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int) -> bo
 
 
 @njit(cache=True)
+def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> float:
+    """The transport distance of a class's distribution of attribute j from the whole table's."""
+    first, last = test.starts[j], test.starts[j + 1]
+    prefix = np.zeros(last - first + 1)
+    for place in range(last - first):
+        v = first + test.order[first + place]
+        prefix[place + 1] = prefix[place] + counts[v] / size - test.shares[v]
+    distance = 0.0
+    for e in range(test.edge_starts[j], test.edge_starts[j + 1]):
+        distance += test.edge_weight[e] * abs(prefix[test.edge_high[e]] - prefix[test.edge_low[e]])
+    return distance
+
+
+@njit(cache=True)
 def close_enough(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     """Whether every sensitive attribute's distribution in the class is within t of the table's."""
     for j in range(len(test.starts) - 1):
-        first, last = test.starts[j], test.starts[j + 1]
-        prefix = np.zeros(last - first + 1)
-        for place in range(last - first):
-            v = first + test.order[first + place]
-            prefix[place + 1] = prefix[place] + counts[v] / size - test.shares[v]
-        distance = 0.0
-        for e in range(test.edge_starts[j], test.edge_starts[j + 1]):
-            distance += test.edge_weight[e] * abs(prefix[test.edge_high[e]] - prefix[test.edge_low[e]])
-        if distance > test.t + TOLERANCE:
+        if distance_from_table(test, counts, size, j) > test.t + TOLERANCE:
             return False
     return True
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import moocore
 import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Objective values closer than this are one point: the same partition priced in another order.
 _SAME = 1e-12
+_RECORD = ("formulation", "parameters", "objectives", "records", "points", "details")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,9 +80,14 @@ class ParetoFront:
         ]
         return pd.DataFrame(rows, columns=[*self.names, "status", "bound", "gap"])
 
+    @property
+    def knee_index(self) -> int:
+        """The number of the point furthest below the line (plane) through the extremes, objectives scaled to 0..1."""
+        return int(np.argmin(self._scaled().sum(axis=1)))
+
     def knee(self) -> Solution:
         """The point furthest below the line (plane) through the extremes, each objective scaled to 0..1."""
-        return self.points[int(np.argmin(self._scaled().sum(axis=1)))]
+        return self.points[self.knee_index]
 
     def pick(
         self, *, weights: Mapping[str, float] | None = None, limits: Mapping[str, float] | None = None
@@ -104,9 +110,14 @@ class ParetoFront:
         score = self._scaled() @ np.array([chosen.get(name, 0.0) for name in self.names])
         return self.points[int(np.argmin(np.where(allowed, score, np.inf)))]
 
-    def hypervolume(self, reference: Mapping[str, float]) -> float:
-        """The volume dominated by the front within a reference point, given by objective name."""
-        return float(moocore.hypervolume(self.costs, ref=self._point(reference))) if len(self) else 0.0
+    def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
+        """The volume dominated by the front within a reference point, given by objective name.
+
+        Without one it is the worst value of every objective, `problem.reference()`: of loss as a share 1, of entropy 0,
+        of linkage and homogeneity all records, of closeness 1, of the number of classes 1.
+        """
+        worst = self._point(self.problem.reference() if reference is None else reference)
+        return float(moocore.hypervolume(self.costs, ref=worst)) if len(self) else 0.0
 
     def igd_plus(self, other: ParetoFront) -> float:
         """How far this front is from another one, on average over the other's points (IGD+)."""
@@ -123,6 +134,11 @@ class ParetoFront:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(f"The folder '{path}' cannot be made: {error.strerror}.") from error
+        for name, write in self.files().items():
+            write_whole(path / name, write)
+
+    def files(self) -> dict[str, Callable[[Path], object]]:
+        """What a saved front consists of: the name of each file and the function that writes it."""
         frame = self.frame().assign(solver=[s.solver for s in self], seconds=[s.seconds for s in self])
         frame = frame.assign(stop=[str(s.stop) for s in self], seed=[s.seed for s in self])
         labels = pd.DataFrame({str(i): solution.labels for i, solution in enumerate(self.points)})
@@ -134,21 +150,42 @@ class ParetoFront:
             "points": len(self),
             "details": dict(self.details),
         }
-        write_whole(path / "front.parquet", frame.to_parquet)
-        write_whole(path / "labels.parquet", labels.to_parquet)
         text = json.dumps(record, indent=2, default=str)
-        write_whole(path / "front.json", lambda target: target.write_text(text + "\n", encoding="utf-8"))
+        return {
+            "front.parquet": frame.to_parquet,
+            "labels.parquet": labels.to_parquet,
+            "front.json": lambda target: target.write_text(text + "\n", encoding="utf-8"),
+        }
+
+    @staticmethod
+    def record(folder: str | Path) -> dict[str, Any]:
+        """What a saved front says of itself: formulation, parameters, objectives, records, points and details."""
+        path = Path(folder) / "front.json"
+        if not path.is_file():
+            raise InputError(f"There is no saved front in '{folder}': front.json is missing.")
+        try:
+            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return {key: record[key] for key in _RECORD}
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"'{path}' is not the record of a front, or damaged: save the front again.") from error
 
     @classmethod
     def load(cls, folder: str | Path, problem: Problem) -> ParetoFront:
-        """A saved front of a problem; every point is judged again by the problem."""
+        """A saved front of a problem with the same objectives; every point is judged again by the problem."""
         path = Path(folder)
-        if not (path / "front.json").is_file():
-            raise InputError(f"There is no saved front in '{path}': front.json is missing.")
-        record = json.loads((path / "front.json").read_text(encoding="utf-8"))
+        record = cls.record(path)
         if record["records"] != problem.n:
             raise InputError(f"The front in '{path}' is of {record['records']} records and the table has {problem.n}.")
-        frame, labels = pd.read_parquet(path / "front.parquet"), pd.read_parquet(path / "labels.parquet")
+        saved, present = record["objectives"], {o.name: o.sense for o in problem.objectives}
+        if list(saved.items()) != list(present.items()):
+            names = ", ".join(f"'{name}'" for name in saved)
+            raise InputError(
+                f"The front in '{path}' has the objectives {_listed(saved)} and the problem has {_listed(present)}: "
+                f"load it with problem.with_objectives({names})."
+            )
+        frame, labels = _read(path / "front.parquet"), _read(path / "labels.parquet")
+        if labels.shape != (problem.n if len(frame) else 0, len(frame)):
+            raise InputError(f"The front in '{path}' is damaged: its points and their labels do not fit together.")
         solutions = [
             Solution(
                 problem=problem,
@@ -166,10 +203,10 @@ class ParetoFront:
         return cls.of(problem, solutions, record["details"])
 
     def plot(self) -> Figure:
-        """The first two objectives as a plotly figure, with the proven bounds where there are any."""
+        """The first two objectives as a plotly figure, a third as colour, with proven bounds where there are any."""
         from optmodels.plot import front_figure
 
-        return front_figure(self.frame(), self.names)
+        return front_figure(self.frame(), self.problem.objectives)
 
     def _scaled(self) -> NDArray[np.float64]:
         if not len(self):
@@ -189,6 +226,17 @@ class ParetoFront:
 
     def __repr__(self) -> str:
         return f"ParetoFront({len(self)} points; {self._span()})" if len(self) else "ParetoFront(no points)"
+
+
+def _read(path: Path) -> pd.DataFrame:
+    try:
+        return pd.read_parquet(path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"The saved front lacks '{path}', or it is damaged: save the front again.") from error
+
+
+def _listed(objectives: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} ({sense})" for name, sense in objectives.items())
 
 
 def _sign(problem: Problem, j: int) -> float:

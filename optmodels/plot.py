@@ -10,19 +10,31 @@ import pandas as pd
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+    from optmodels.objectives import Objective
 
-def front_figure(points: pd.DataFrame, names: Sequence[str]) -> Figure:
-    """A Pareto front's first two objectives, one marker a point, and below it what is proven."""
+
+def front_figure(points: pd.DataFrame, objectives: Sequence[Objective]) -> Figure:
+    """A Pareto front's first two objectives, one marker a point, and below it what is proven.
+
+    With three objectives or more there is no line through the points, and the third is their colour.
+    """
     import plotly.graph_objects as go
 
-    first, second = names[0], names[1]
+    first, second = objectives[0].name, objectives[1].name
     ordered = points.sort_values(second)
+    # Between two points the best there is has the value of the one that is good enough in the second objective.
+    step = "vh" if objectives[1].sense == "max" else "hv"
     figure = go.Figure()
-    figure.add_scatter(x=ordered[second], y=ordered[first], mode="lines+markers", line_shape="vh", name="found")
+    if len(objectives) > 2:
+        third = objectives[2].name
+        marker = {"color": ordered[third], "colorbar": {"title": third}, "showscale": True}
+        figure.add_scatter(x=ordered[second], y=ordered[first], mode="markers", marker=marker, name="found")
+    else:
+        figure.add_scatter(x=ordered[second], y=ordered[first], mode="lines+markers", line_shape=step, name="found")
     proven = ordered.dropna(subset=["bound"])
     if len(proven):
         figure.add_scatter(
-            x=proven[second], y=proven["bound"], mode="lines", line={"shape": "vh", "dash": "dot"}, name="proven bound"
+            x=proven[second], y=proven["bound"], mode="lines", line={"shape": step, "dash": "dot"}, name="proven bound"
         )
     figure.update_layout(xaxis_title=second, yaxis_title=first, template="plotly_white")
     return figure

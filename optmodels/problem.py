@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import InputError, RefusedError
+from optmodels.objectives import Objective as Objective
 from optmodels.partition import Labels, canonical
 from optmodels.price import Price
 from optmodels.release import Method, Release
@@ -20,22 +21,10 @@ from optmodels.table import Table
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
-    from pymoo.core.problem import Problem as PymooProblem
+
+    from optmodels.centroids.pymoo_problem import CentroidProblem
 
 Native = TypeVar("Native")
-
-
-@dataclass(frozen=True)
-class Objective:
-    """A quantity to be made small or large, known by a plain name."""
-
-    name: str
-    sense: Literal["min", "max"] = "min"
-    meaning: str = ""
-
-    def worse(self, value: float, than: float) -> float:
-        """By how much `value` is worse than `than`; negative when it is better."""
-        return value - than if self.sense == "min" else than - value
 
 
 @dataclass(frozen=True)
@@ -90,7 +79,7 @@ class Formulation(ABC):
 class Problem(ABC):
     """A formulation on a table: the only judge of objective values and of violations."""
 
-    objectives: ClassVar[tuple[Objective, ...]]
+    objectives: tuple[Objective, ...]
     release_method: ClassVar[Method] = "centroid"
 
     def __init__(self, table: Table, formulation: Formulation, conditions: Conditions) -> None:
@@ -108,6 +97,24 @@ class Problem(ABC):
     def target(self) -> Objective:
         """The objective that single-objective solvers optimise: the first."""
         return self.objectives[0]
+
+    def with_objectives(self, *names: str) -> Problem:
+        """The same problem judged by objectives of these names; the first is the one that a single answer is best in.
+
+        Names are those of the problem's own objectives, 'loss' for its own target whatever that is called, and those
+        in `optmodels.objectives`: entropy, linkage (or linkage@0.075), homogeneity, closeness, classes.
+        """
+        from optmodels.rejudged import rejudged
+
+        return rejudged(self, names)
+
+    def reference(self) -> dict[str, float]:
+        """For each objective the worst value there is, the corner from which hypervolumes are measured.
+
+        Where it is not known of the objective itself, it is the value of everyone in one class.
+        """
+        together = self.values(np.zeros(self.n, np.int64)) if any(o.worst is None for o in self.objectives) else {}
+        return {o.name: together[o.name] if o.worst is None else o.worst for o in self.objectives}
 
     @abstractmethod
     def values(self, labels: Labels) -> dict[str, float]:
@@ -159,9 +166,21 @@ class Problem(ABC):
         """
         raise RefusedError(f"The formulation '{self.formulation.name}' has no Pyomo view.")
 
-    def to_pymoo(self) -> View[PymooProblem]:
-        """The model as a pymoo Problem that any pymoo algorithm can minimise."""
-        raise RefusedError(f"The formulation '{self.formulation.name}' has no pymoo view.")
+    def to_pymoo(self, n_centroids: int | None = None, *, mend: bool = True) -> View[CentroidProblem]:
+        """The model as a pymoo Problem over matrices of centroids, which any pymoo algorithm can minimise.
+
+        `native.operators` are operators made for it. `n_centroids` is the most classes a decision can have where their
+        number is free. Without `mend` records only join their nearest centroid, and conditions are constraints.
+
+        Raises:
+            RefusedError: classes of this model are not made around centroids.
+        """
+        if not isinstance(self, Centroids) or self.price.name != "spread":
+            raise RefusedError(f"The formulation '{self.formulation.name}' has no pymoo view: it has no centroids.")
+        from optmodels.centroids.pymoo_problem import CentroidProblem
+
+        native = CentroidProblem(self, n_centroids, mend=mend)
+        return View(native, native.labels)
 
 
 @runtime_checkable
@@ -251,7 +270,7 @@ class PricedProblem(Problem):
         self.price_scale = price_scale
         self.n_classes = n_classes
 
-    objectives: ClassVar[tuple[Objective, ...]] = (Objective("loss", "min", "total price of the classes"),)
+    objectives: tuple[Objective, ...] = (Objective("loss", "min", "total price of the classes"),)
 
     @property
     def largest(self) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import highspy
 import numpy as np
@@ -16,21 +17,21 @@ _ZERO = 1e-7
 
 
 class BoxedMaster:
-    """min cost x, each row covered exactly, a prescribed number of classes; grown class by class.
+    """min cost x, each row covered exactly, the number of classes within two bounds; grown class by class.
 
     Two further columns a row, surplus and shortage, have the box's ends as their prices, so no dual leaves it.
     """
 
-    def __init__(self, counts: NDArray[np.int64], n_classes: int) -> None:
+    def __init__(self, counts: NDArray[np.int64], fewest: int, most: int) -> None:
         self._rows = len(counts)
         self._known: set[bytes] = set()
-        self._members: list[NDArray[np.int64]] = []
+        self._members: list[NDArray[Any]] = []
         self._highs = highspy.Highs()
         self._highs.setOptionValue("output_flag", False)
         self._highs.setOptionValue("threads", 1)
         nothing = np.zeros(0, np.int32), np.zeros(0)
-        for right in (*counts, n_classes):
-            self._highs.addRow(float(right), float(right), 0, *nothing)
+        for low, high in (*zip(counts, counts, strict=True), (fewest, most)):
+            self._highs.addRow(float(low), float(high), 0, *nothing)
         for row in range(self._rows + 1):
             for sign in (1.0, -1.0):
                 self._highs.addCol(0.0, 0.0, highspy.kHighsInf, 1, np.array([row], np.int32), np.array([sign]))
@@ -41,8 +42,8 @@ class BoxedMaster:
         """Number of classes in the master."""
         return len(self._members)
 
-    def add(self, cost: float, members: NDArray[np.int64]) -> bool:
-        """Add a class that takes members[r] records of row r, unless it is there already."""
+    def add(self, cost: float, members: NDArray[Any]) -> bool:
+        """Add a class that takes members[r] records of row r, perhaps a fraction, unless it is there already."""
         key = members.tobytes()
         if key in self._known:
             return False
@@ -70,7 +71,7 @@ class BoxedMaster:
         """Whether the last solution leans on the box: it buys surplus or shortage."""
         return float(np.sum(self._highs.getSolution().col_value[: self._first])) > _ZERO
 
-    def integer(self, seconds: float) -> Iterator[list[NDArray[np.int64]]]:
+    def integer(self, seconds: float) -> Iterator[list[NDArray[Any]]]:
         """The classes of the best integer combination found in so many seconds, if there is one."""
         highs, count = self._highs, self._first + self.n_columns
         for column in range(self._first):

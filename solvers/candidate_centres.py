@@ -73,7 +73,7 @@ def search(problem: ClassAdditive, run: Run) -> None:
     assert run.labels is not None
     groups = Groups.of(problem.price)
     k, p = problem.test.k, problem.n_classes
-    master = BoxedMaster(groups.counts, p)
+    master = BoxedMaster(groups.counts, p, p)
     for c in range(p):
         master.add(*_column(groups, np.bincount(groups.of_record[run.labels == c], minlength=len(groups.counts))))
     total = problem.price.total(run.labels)
@@ -117,14 +117,14 @@ def _first_duals(groups: Groups, price: Price, labels: Labels) -> Floats:
     duals = np.empty(len(first))
     for g, label in enumerate(labels[first]):
         members = np.bincount(groups.of_record[labels == label], minlength=len(first))
-        mean, mode = _centre(groups.numeric, groups.codes, groups.n_codes, members)
-        own = _cost(groups.numeric, groups.codes, groups.code_weights, g, mean, mode)
+        mean, mode = centre_of(groups.numeric, groups.codes, groups.n_codes, members)
+        own = cost_at(groups.numeric, groups.codes, groups.code_weights, g, mean, mode)
         duals[g] = own + 2 * per_class.mean() / sizes[label]
     return duals
 
 
 def _column(groups: Groups, members: NDArray[np.int64]) -> tuple[float, NDArray[np.int64]]:
-    return float(_grouped_price(*groups.arrays, groups.n_codes, members)), members
+    return float(grouped_price(*groups.arrays, groups.n_codes, members)), members
 
 
 def _price(
@@ -153,32 +153,32 @@ def _integer_master(groups: Groups, master: BoxedMaster, run: Run) -> None:
 
 
 @njit(cache=True)
-def _grouped_price(
+def grouped_price(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], n_codes: NDArray[np.int64],
     members: NDArray[np.int64],
 ) -> float:  # fmt: skip
     """The spread of a class that takes members[g] records of group g."""
-    mean, mode = _centre(numeric, codes, n_codes, members)
+    mean, mode = centre_of(numeric, codes, n_codes, members)
     total = 0.0
     for g in range(len(members)):
         if members[g] > 0:
-            total += members[g] * _cost(numeric, codes, code_weights, g, mean, mode)
+            total += members[g] * cost_at(numeric, codes, code_weights, g, mean, mode)
     return total
 
 
 @njit(cache=True)
-def _centre(
+def centre_of(
     numeric: Floats, codes: Codes, n_codes: NDArray[np.int64], members: NDArray[np.int64]
 ) -> tuple[Floats, Codes]:
     mean = np.zeros(numeric.shape[1])
-    size = max(1, members.sum())
+    size = members.sum() if members.sum() > 0 else 1
     for g in range(len(members)):
         if members[g] > 0:
             for j in range(len(mean)):
                 mean[j] += members[g] * numeric[g, j] / size
     mode = np.zeros(len(n_codes), np.int32)
     for j in range(len(n_codes)):
-        tally = np.zeros(n_codes[j], np.int64)
+        tally = np.zeros(n_codes[j])
         for g in range(len(members)):
             tally[codes[g, j]] += members[g]
         mode[j] = np.argmax(tally)
@@ -186,7 +186,7 @@ def _centre(
 
 
 @njit(cache=True)
-def _cost(numeric: Floats, codes: Codes, code_weights: Floats, g: int, mean: Floats, mode: Codes) -> float:
+def cost_at(numeric: Floats, codes: Codes, code_weights: Floats, g: int, mean: Floats, mode: Codes) -> float:
     cost = 0.0
     for j in range(len(mean)):
         cost += (numeric[g, j] - mean[j]) ** 2
@@ -197,7 +197,7 @@ def _cost(numeric: Floats, codes: Codes, code_weights: Floats, g: int, mean: Flo
 
 
 @njit(cache=True)
-def _taken(counts: NDArray[np.int64], worth: Floats, k: int) -> tuple[NDArray[np.int64], float]:
+def taken(counts: NDArray[np.int64], worth: Floats, k: int) -> tuple[NDArray[np.int64], float]:
     """The members of least total worth among at least k records: all that are worth less than 0, and the next."""
     members = np.zeros(len(counts), np.int64)
     size, total = 0, 0.0
@@ -231,13 +231,13 @@ def descend(
         mean, mode = numeric[seed].copy(), codes[seed].copy()
         for _ in range(50):
             for g in range(n):
-                worth[g] = _cost(numeric, codes, code_weights, g, mean, mode) - duals[g]
-            members, _total = _taken(counts, worth, k)
-            mean, mode = _centre(numeric, codes, n_codes, members)
+                worth[g] = cost_at(numeric, codes, code_weights, g, mean, mode) - duals[g]
+            members, _total = taken(counts, worth, k)
+            mean, mode = centre_of(numeric, codes, n_codes, members)
             cost = 0.0
             for g in range(n):
                 if members[g] > 0:
-                    cost += members[g] * (_cost(numeric, codes, code_weights, g, mean, mode) - duals[g])
+                    cost += members[g] * (cost_at(numeric, codes, code_weights, g, mean, mode) - duals[g])
             if cost >= costs[seed] - 1e-12:
                 break
             costs[seed] = cost
@@ -274,7 +274,7 @@ def cheapest_centre(
         if nodes > most_nodes:
             floor = min(floor, parent)
             continue
-        bound = _box_bound(numeric, codes, code_weights, counts, duals, k, low, high, mode, worth, scratch)
+        bound = box_bound(numeric, codes, code_weights, counts, duals, k, low, high, mode, worth, scratch)
         bound = max(bound, parent)
         if bound >= best - slack:
             continue
@@ -294,8 +294,8 @@ def cheapest_centre(
             continue
         # A leaf's own class, from the middle of its box, may be the new best.
         for g in range(n):
-            worth[g] = _cost(numeric, codes, code_weights, g, 0.5 * (low + high), mode) - duals[g]
-        members, total = _taken(counts, worth, k)
+            worth[g] = cost_at(numeric, codes, code_weights, g, 0.5 * (low + high), mode) - duals[g]
+        members, total = taken(counts, worth, k)
         best = min(best, total)
         if total < wanted and len(met) <= 200:
             met.append(members)
@@ -321,7 +321,7 @@ def cheapest_centre(
 
 
 @njit(cache=True)
-def _box_bound(
+def box_bound(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], duals: Floats, k: int,
     low: Floats, high: Floats, mode: Codes, nearest: Floats, furthest: Floats,
 ) -> float:  # fmt: skip

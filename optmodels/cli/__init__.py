@@ -1,4 +1,4 @@
-"""The command line: `optmodels anonymize`, `audit`, `list` and `demo`.
+"""The command line: `optmodels anonymize`, `pareto`, `release`, `audit`, `list` and `demo`.
 
 Nothing heavy is imported before a command runs, so that help and version appear at once.
 """
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from optmodels.cli import anonymize, audit, demo, listing, warm_up
+from optmodels.cli import anonymize, audit, demo, listing, pareto, release, warm_up
 from optmodels.cli.errors import exit_code
 from optmodels.errors import NoSolutionError
 
@@ -73,6 +73,13 @@ app.command(
     epilog="Example: optmodels anonymize patients.csv --numeric age --categorical sex,postcode --sensitive illness "
     "--identifier name --k 5 --distinct-l 2 --out release.csv --report report.html"
 )(anonymize.anonymize)
+app.command(
+    epilog="Example: optmodels pareto patients.csv --numeric age --categorical sex,postcode --sensitive illness "
+    "--identifier name --k 5 --objectives loss,entropy --time-limit 60 --out front"
+)(pareto.pareto)
+app.command(epilog="Example: optmodels release front --point knee --out release.csv --report report.html")(
+    release.release
+)
 app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcode --sensitive illness --json")(
     audit.audit
 )

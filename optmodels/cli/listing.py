@@ -44,7 +44,7 @@ def formulations() -> list[dict[str, Any]]:
 
 
 def solvers() -> list[dict[str, Any]]:
-    """Every solver: whether it is ready or why not, its summary and its options with their defaults."""
+    """Every solver: whether it is ready or why not, its summary, what it answers with, its options with defaults."""
     from optmodels.registry import solver, solver_names
 
     return [_described(name, solver, "options") for name in solver_names()]
@@ -78,8 +78,17 @@ def _described(name: str, find: Callable[[str], type[Formulation] | type[Solver]
         "name": name,
         "state": READY if missing is None else f"not ready: the module '{missing}' is not installed",
         "summary": kind.summary,
+        **_answers(kind),
         settings: _defaults(kind),
     }
+
+
+def _answers(kind: type[Formulation] | type[Solver]) -> dict[str, str]:
+    from optmodels.solver import FrontSolver, Solver
+
+    if not issubclass(kind, Solver):
+        return {}
+    return {"answers": "one solution or a Pareto front" if issubclass(kind, FrontSolver) else "one solution"}
 
 
 def _defaults(kind: Any) -> dict[str, Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,25 @@ def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | N
             raise InputError(f"{option} '{path}' {taken[path.resolve()]} by this very command: name another file.")
         taken[path.resolve()] = f"is written for {option}"
         check_writable(path)
+
+
+@contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """The folder exists while files are put into it; if that fails, whatever had to be made for it is gone again."""
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as failure:
+            raise InputError(
+                f"Cannot make the folder '{folder}': {failure.strerror}. Name another with --out."
+            ) from failure
+        yield
+    except BaseException:
+        for place in made:
+            with suppress(OSError):
+                place.rmdir()
+        raise
 
 
 def write_together(files: Sequence[tuple[Path, Writer]]) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING, fields
 from typing import Any
 
 from optmodels import registry
 from optmodels.cli.values import typed
-from optmodels.errors import InputError
+from optmodels.errors import InputError, OptmodelsError
 from optmodels.problem import Formulation
-from optmodels.solver import Solver
+from optmodels.solver import FrontSolver, Solver
 
 # The parts of a promise that have an option of their own.
 PROMISES = ("k", "distinct_l", "entropy_l", "t")
+# The option by which solvers that count evaluations are limited.
+EVALUATIONS = "evaluations"
 
 
 def formulation_of(name: str, promise: Mapping[str, float | None], parameters: Mapping[str, str]) -> Formulation:
@@ -41,6 +44,42 @@ def solver_of(name: str, options: Mapping[str, str]) -> Solver:
     if options and not kind.options():
         raise InputError(f"The solver '{name}' has no options, and --option gives it '{next(iter(options))}'.")
     return registry.configured(kind, typed("--option", kind, options))
+
+
+def front_solver_of(name: str | None, options: Mapping[str, str], evaluations: int | None) -> FrontSolver:
+    """The solver of fronts with its options; without a name `auto`, if it finds fronts, or `epsilon`."""
+    if name is None:
+        name = "auto" if issubclass(registry.solver("auto"), FrontSolver) else "epsilon"
+    kind = registry.solver(name)
+    if not issubclass(kind, FrontSolver):
+        known = ", ".join(found.name for found in _front_solvers())
+        raise InputError(
+            f"The solver '{name}' answers with one solution, not with a front. These find fronts: {known}."
+        )
+    if evaluations is not None:
+        if EVALUATIONS not in kind.options():
+            counting = ", ".join(found.name for found in _front_solvers() if EVALUATIONS in found.options())
+            others = f", or choose one that does: {counting}" if counting else ""
+            raise InputError(
+                f"The solver '{name}' does not count evaluations, so --evaluations {evaluations} cannot stop it: "
+                f"use --time-limit{others}."
+            )
+        if EVALUATIONS in options:
+            raise InputError(f"'{EVALUATIONS}' is given twice: with --evaluations and with --option.")
+        options = {**options, EVALUATIONS: str(evaluations)}
+    solver = solver_of(name, options)
+    assert isinstance(solver, FrontSolver)
+    return solver
+
+
+def _front_solvers() -> list[type[FrontSolver]]:
+    found = []
+    for name in registry.solver_names():
+        with suppress(OptmodelsError):  # one that cannot be loaded here is no help
+            kind = registry.solver(name)
+            if issubclass(kind, FrontSolver):
+                found.append(kind)
+    return found
 
 
 def _option(key: str) -> str:

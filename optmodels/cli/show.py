@@ -13,6 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 
 if TYPE_CHECKING:
+    from optmodels.front import ParetoFront
     from optmodels.release import Release
     from optmodels.solution import Solution
     from optmodels.solver import OnProgress, Progress
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 # The levels of a sensitive attribute that fit on a terminal; JSON and the HTML page have all of them.
 LEVELS = ("distinct_l", "entropy_l", "recursive_c", "t_variational", "t_emd")
+# The points of a front that fit on a terminal; front.csv has all of them.
+POINTS = 20
 
 
 def say(text: str) -> None:
@@ -103,6 +106,28 @@ def run(solution: Solution) -> None:
         f"[bold]{escaped(solution.problem.formulation.name)}[/], {escaped(solution.problem.conditions.describe())}: "
         f"{solution.status} by {escaped(solution.solver)} in {solution.seconds:.2f} s{stop}, [bold]{values}[/]{proven}."
     )
+
+
+def front(found: ParetoFront) -> None:
+    """A front in one sentence and as a table, the knee marked; of many points evenly spaced ones are shown."""
+    details, objectives = found.details, found.problem.objectives
+    stop = "" if details["stop"] == "converged" else f" (stopped: {details['stop']})"
+    say(
+        f"[bold]{escaped(found.problem.formulation.name)}[/], {escaped(found.problem.conditions.describe())}: "
+        f"{len(found)} points by {escaped(details['solver'])} in {details['seconds']:.2f} s{stop}, "
+        f"hypervolume [bold]{number(found.hypervolume())}[/]."
+    )
+    shown = {round(i * (len(found) - 1) / (POINTS - 1)) for i in range(POINTS)} if len(found) > POINTS else None
+    grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("point", *(f"{objective.name} ({objective.sense})" for objective in objectives), "gap"):
+        grid.add_column(escaped(title), justify="right")
+    knee = found.knee_index
+    for i, point in enumerate(found):
+        if shown is None or i in shown or i == knee:
+            values = (number(point.values[objective.name]) for objective in objectives)
+            gap = "-" if point.gap is None else f"{point.gap:.2%}"
+            grid.add_row(f"{i} (knee)" if i == knee else str(i), *values, gap)
+    Console().print(grid)
 
 
 def listing(entries: Sequence[Mapping[str, str]]) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from optmodels.cli.values import chosen
+from optmodels.cli.values import chosen, literal, names, pairs
 from optmodels.datasets import DATASETS, frame
 from optmodels.errors import InputError, nearest
 from optmodels.hierarchy import Hierarchy
@@ -61,43 +61,48 @@ class AskedRoles:
         return replace(known, **settled)
 
 
+def hierarchy_files(typed: Iterable[str] | None) -> dict[str, Path]:
+    """The files of the hierarchies that --hierarchy names, by column."""
+    return {column: Path(file) for column, file in pairs("--hierarchy", typed or ()).items()}
+
+
 def asked_roles(
     *,
-    numeric: tuple[str, ...],
-    categorical: tuple[str, ...],
-    ordinal: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    identifier: tuple[str, ...],
+    numeric: Iterable[str] | None,
+    categorical: Iterable[str] | None,
+    ordinal: Iterable[str] | None,
+    sensitive: Iterable[str] | None,
+    identifier: Iterable[str] | None,
     target: str | None,
     others: str | None,
     missing: str | None,
     scaling: str | None,
     gamma: float | None,
-    orders: dict[str, tuple[str, ...]],
-    bins: dict[str, Any],
-    hierarchy_files: dict[str, Path],
+    order: Iterable[str] | None,
+    bins: Iterable[str] | None,
+    hierarchy: Iterable[str] | None,
 ) -> AskedRoles:
-    """The roles that the options ask for, each word checked and each column in one of the lists only."""
+    """The roles that the options, as typed, ask for; each word is checked and each column in one of the lists only."""
     kinds: dict[str, Kind] = {}
-    listed: tuple[tuple[Kind, tuple[str, ...]], ...]
+    listed: tuple[tuple[Kind, Iterable[str] | None], ...]
     listed = ("numeric", numeric), ("categorical", categorical), ("ordinal", ordinal)
     for kind, columns in listed:
-        for column in columns:
+        for column in names(f"--{kind}", columns or ()):
             if column in kinds:
                 raise InputError(f"Column '{column}' has two roles, {kinds[column]} and {kind}; give it one.")
             kinds[column] = kind
     return AskedRoles(
         quasi=kinds,
-        sensitive=sensitive,
-        identifiers=identifier,
+        sensitive=names("--sensitive", sensitive or ()),
+        identifiers=names("--identifier", identifier or ()),
         target=target,
         others=None if others is None else chosen("--others", others, OTHERS),
         missing=None if missing is None else chosen("--missing", missing, get_args(Missing)),
         scaling=None if scaling is None else chosen("--scaling", scaling, get_args(Scaling)),
         gamma=gamma,
-        orders=orders,
-        bins=bins,
-        hierarchies={column: Hierarchy.from_csv(file) for column, file in hierarchy_files.items()},
+        orders={column: names("--order", [values]) for column, values in pairs("--order", order or ()).items()},
+        bins={column: literal(text) for column, text in pairs("--bins", bins or ()).items()},
+        hierarchies={column: Hierarchy.from_csv(file) for column, file in hierarchy_files(hierarchy).items()},
     )
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from optmodels.partition import Labels
 from optmodels.problem import ClassAdditive
 from optmodels.solver import Run
-from solvers.local_search import improve
 from solvers.local_search.construct import first_partition as construct
+from solvers.local_search.search import Descent, Schedule, follow
 
 _SHARE = 0.2  # of the time limit, for local search
 _MOST_SECONDS = 12.0
@@ -24,13 +24,16 @@ def first_partition(problem: ClassAdditive) -> Labels | None:
 
 
 def improved(problem: ClassAdditive, run: Run, seconds: float | None = None) -> None:
-    """Offer what local search makes of the incumbent, in so many seconds or in a share of the time."""
+    """Offer what local search makes of the incumbent, as it finds it, in so many seconds or in a share of the time."""
     n = problem.price.n
     if run.labels is None or n <= _SMALL:
         return
     if seconds is None:
         seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
     run.report("local search")
-    run.offer(
-        improve(problem.price, problem.test, run.labels, n_classes=problem.n_classes, seconds=seconds, seed=run.seed)
-    )
+    fixed = problem.n_classes is not None
+    descent = Descent(problem.price, problem.test, run.labels, fixed=fixed, seed=run.seed)
+    try:
+        follow(descent, Schedule(seconds=max(seconds, 1e-3)), run.offer)
+    finally:
+        run.offer(descent.best)

@@ -15,7 +15,7 @@ from optmodels.partition import Labels, canonical
 from optmodels.price import Price
 from solvers.local_search.construct import make_feasible
 from solvers.local_search.moves import sweep
-from solvers.local_search.near import neighbourhoods
+from solvers.local_search.near import Near, neighbourhoods
 from solvers.local_search.ruin import Rules, Share, ruin_and_recreate
 from solvers.local_search.state import fill, new_state
 
@@ -53,6 +53,7 @@ class Descent:
         seed: int,
         workers: int = 2,
         widest: int = 6,
+        near: Near | None = None,
     ) -> None:
         labels = canonical(labels)
         classes = int(labels.max()) + 1
@@ -62,7 +63,7 @@ class Descent:
         self.workers = workers
         self.generator = np.random.default_rng(seed)
         self.state = new_state(price, test, capacity)
-        self.near = neighbourhoods(price, NEIGHBOURS, seed)
+        self.near = neighbourhoods(price, NEIGHBOURS, seed) if near is None else near
         self.owner = np.zeros(capacity, np.int64)
         fill(self.state, labels)
         everyone = price.total(np.zeros(price.n, np.int64))
@@ -71,6 +72,7 @@ class Descent:
         self.rules = Rules(fixed, widest, min(most_rows, price.n), self.tolerance)
         self.best = labels
         self.best_price = self.total
+        self.sweeps = 0
 
     @property
     def total(self) -> float:
@@ -97,6 +99,7 @@ class Descent:
 
     def sweep(self) -> Iterator[float]:
         """One pass over all records in random order; yields the saving of each chunk."""
+        self.sweeps += 1
         order = self.generator.permutation(self.price.n)
         self.owner[:] = 0
         for low in range(0, len(order), SWEEP_ROWS):

@@ -44,6 +44,15 @@ def people(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
+def few(tmp_path: Path) -> Path:
+    """Ten people: few enough for an exact front."""
+    rows = [f"p{i},{20 + (i * 7) % 40},{'fm'[i % 2]},Ulm,{('flu', 'cold', 'gout')[i % 3]}" for i in range(10)]
+    path = tmp_path / "few.csv"
+    path.write_text("\n".join(["name,age,sex,town,illness", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
 def unchanged(tmp_path: Path) -> Iterator[None]:
     """The folder holds the same files, with the same contents, after the test as before it."""
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}

@@ -1,0 +1,109 @@
+"""The folder of a front: its points, what to see them by, and all that is needed to release one of them later.
+
+The folder holds the class of every original record, so it is for whoever holds the data, not for publication.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from optmodels import registry
+from optmodels.cli.output import Writer, to_json
+from optmodels.cli.source import AskedRoles, is_dataset, table_of
+from optmodels.datasets import DATASETS, locate
+from optmodels.errors import InputError
+from optmodels.front import ParetoFront
+from optmodels.roles import Roles
+
+SOURCE = "source.json"
+ROLES = "roles.toml"
+CSV = "front.csv"
+PAGE = "front.html"
+NAMES = ("front.parquet", "labels.parquet", "front.json", SOURCE, ROLES, CSV, PAGE)
+
+
+def source_of(data: str, seed: int) -> dict[str, Any]:
+    """What is written down about the data: where it is, what it contained, and the seed that a model draws by."""
+    path = None if is_dataset(data) else str(Path(data).resolve())
+    return {"data": data, "path": path, "sha256": fingerprint(data), "seed": seed}
+
+
+def fingerprint(data: str) -> str:
+    """The SHA-256 of a file, or of a dataset's files one after the other."""
+    files = [locate(one) for one in DATASETS[data].sources] if is_dataset(data) else [Path(data)]
+    digest = hashlib.sha256()
+    try:
+        for file in files:
+            with open(file, "rb") as opened:
+                while chunk := opened.read(1 << 20):
+                    digest.update(chunk)
+    except OSError as problem:
+        raise InputError(f"Cannot read '{data}': {problem.strerror}.") from problem
+    return digest.hexdigest()
+
+
+def writers(front: ParetoFront, source: Mapping[str, Any], roles: Roles) -> dict[str, Writer]:
+    """Every file of the folder by its name."""
+    page = front.plot()
+    return {
+        **front.files(),
+        SOURCE: lambda file: file.write_text(to_json(source) + "\n", encoding="utf-8"),
+        ROLES: roles.save,
+        CSV: lambda file: front.frame().rename_axis("point").to_csv(file),
+        PAGE: lambda file: page.write_html(file, include_plotlyjs=True),
+    }
+
+
+def reopened(folder: Path, data: str | None) -> ParetoFront:
+    """The front in a folder, on its data read again; `data` says where that is now, if it was moved.
+
+    Raises:
+        InputError: the folder is not of `optmodels pareto`, or the data is gone or not what it was.
+    """
+    record, source = ParetoFront.record(folder), _source(folder)
+    place = _place(folder, source, data)
+    if fingerprint(place) != source["sha256"]:
+        raise InputError(
+            f"'{place}' is not what it was when the front in '{folder}' was found: its SHA-256 differs. Name the "
+            "original file with --data, or find the front again with 'optmodels pareto'."
+        )
+    table = table_of(place, AskedRoles(), folder / ROLES)
+    parameters = {name: _frozen(value) for name, value in record["parameters"].items()}
+    model = registry.configured(registry.formulation(record["formulation"]), parameters)
+    problem = model.build(table, source["seed"]).with_objectives(*record["objectives"])
+    return ParetoFront.load(folder, problem)
+
+
+def _source(folder: Path) -> dict[str, Any]:
+    path = folder / SOURCE
+    try:
+        source: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return {key: source[key] for key in ("data", "path", "sha256", "seed")}
+    except (OSError, ValueError, KeyError, TypeError) as problem:
+        raise InputError(
+            f"'{path}' is missing or damaged, and without it nothing is known of the front's data: "
+            "only folders that 'optmodels pareto' wrote can be released from."
+        ) from problem
+
+
+def _place(folder: Path, source: Mapping[str, Any], data: str | None) -> str:
+    """Where the data is now."""
+    given = str(source["data"])
+    candidates = [data] if data is not None else [source["path"] or given, given]
+    for place in candidates:
+        if place in DATASETS or Path(place).is_file():
+            return str(place)
+    if data is not None:
+        raise InputError(f"--data '{data}' is no file.")
+    raise InputError(
+        f"The data of the front in '{folder}' is no longer at '{source['path']}': say where it is now with --data."
+    )
+
+
+def _frozen(value: Any) -> Any:
+    """Parameters as they were before they were JSON, which has no tuples."""
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

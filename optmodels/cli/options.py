@@ -1,0 +1,124 @@
+"""Options that several commands have, each said once: what the columns are, what is promised, what is optimised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ROLES = "Columns"
+PROMISE = "Promise"
+SEARCH = "Model and solver"
+FILES = "Output"
+
+Data = Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")]
+
+Numeric = Annotated[
+    list[str] | None, typer.Option(metavar="A,B", help="Numeric quasi-identifiers.", rich_help_panel=ROLES)
+]
+Categorical = Annotated[
+    list[str] | None, typer.Option(metavar="A,B", help="Categorical quasi-identifiers.", rich_help_panel=ROLES)
+]
+Ordinal = Annotated[
+    list[str] | None, typer.Option(metavar="A,B", help="Ordinal quasi-identifiers.", rich_help_panel=ROLES)
+]
+Sensitive = Annotated[
+    list[str] | None, typer.Option(metavar="A,B", help="Sensitive attributes.", rich_help_panel=ROLES)
+]
+Identifier = Annotated[
+    list[str] | None,
+    typer.Option(metavar="A,B", help="Columns that name a person, always dropped.", rich_help_panel=ROLES),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(metavar="A", help="The column that a classifier is to predict, kept.", rich_help_panel=ROLES),
+]
+Others = Annotated[
+    str | None, typer.Option(metavar="drop|keep", help="What to do with all other columns.", rich_help_panel=ROLES)
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(metavar="error|category|drop|impute", help="What to do with missing values.", rich_help_panel=ROLES),
+]
+Scaling = Annotated[
+    str | None,
+    typer.Option(metavar="none|standard|range", help="How numeric columns are made comparable.", rich_help_panel=ROLES),
+]
+Gamma = Annotated[
+    float | None, typer.Option(help="What one categorical mismatch costs, 1 by default.", rich_help_panel=ROLES)
+]
+Order = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=LOW,...,HIGH",
+        help="The order of an ordinal or sensitive column's values.",
+        rich_help_panel=ROLES,
+    ),
+]
+Bins = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=N|[EDGES]",
+        help="Cut a numeric sensitive attribute into N bins or at edges.",
+        rich_help_panel=ROLES,
+    ),
+]
+Hierarchy = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN=FILE",
+        help="A column's generalisation hierarchy, CSV in ARX's form.",
+        rich_help_panel=ROLES,
+    ),
+]
+RoleFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="A TOML file with roles; options override it.", rich_help_panel=ROLES),
+]
+
+K = Annotated[int | None, typer.Option(help="The least number of records in a class.", rich_help_panel=PROMISE)]
+DistinctL = Annotated[
+    int | None, typer.Option(help="The least number of distinct sensitive values.", rich_help_panel=PROMISE)
+]
+EntropyL = Annotated[
+    float | None, typer.Option(help="The least entropy l of the sensitive values.", rich_help_panel=PROMISE)
+]
+T = Annotated[
+    float | None,
+    typer.Option(help="The largest distance from the whole table's distribution.", rich_help_panel=PROMISE),
+]
+
+Formulation = Annotated[
+    str, typer.Option(metavar="NAME", help="What is optimised: see 'list formulations'.", rich_help_panel=SEARCH)
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="A further parameter of the formulation.", rich_help_panel=SEARCH),
+]
+Option = Annotated[
+    list[str] | None,
+    typer.Option(metavar="KEY=VALUE", help="An option of the solver.", rich_help_panel=SEARCH),
+]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Stop then, with the best found so far.", rich_help_panel=SEARCH),
+]
+Seed = Annotated[int, typer.Option(min=0, help="One seed in, the same answer out.", rich_help_panel=SEARCH)]
+
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the release, as .csv or .parquet.", rich_help_panel=FILES),
+]
+Recode = Annotated[
+    str | None,
+    typer.Option(
+        metavar="centroid|interval|hierarchy",
+        help="How a class's values are released; the formulation's own way by default.",
+        rich_help_panel=FILES,
+    ),
+]
+Report = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the audit as an HTML page.", rich_help_panel=FILES)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the run as JSON, and nothing else.", rich_help_panel=FILES)]

@@ -1,0 +1,161 @@
+"""`optmodels pareto`: a table in, a folder with the Pareto front of its releases out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from optmodels.cli import options
+from optmodels.cli.values import names, pairs
+from optmodels.errors import InfeasibleError, InputError, NoSolutionError
+
+if TYPE_CHECKING:
+    from optmodels.front import ParetoFront
+    from optmodels.problem import Problem
+
+# What the formulation makes small or large itself, whatever it calls it.
+OWN = "loss"
+USUAL = (OWN, "entropy")
+
+
+def pareto(
+    data: options.Data,
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="Where to leave the front.", rich_help_panel=options.FILES)
+    ],
+    numeric: options.Numeric = None,
+    categorical: options.Categorical = None,
+    ordinal: options.Ordinal = None,
+    sensitive: options.Sensitive = None,
+    identifier: options.Identifier = None,
+    target: options.Target = None,
+    others: options.Others = None,
+    missing: options.Missing = None,
+    scaling: options.Scaling = None,
+    gamma: options.Gamma = None,
+    order: options.Order = None,
+    bins: options.Bins = None,
+    hierarchy: options.Hierarchy = None,
+    roles: options.RoleFile = None,
+    k: options.K = None,
+    distinct_l: options.DistinctL = None,
+    entropy_l: options.EntropyL = None,
+    t: options.T = None,
+    formulation: options.Formulation = "mo-obam",
+    param: options.Param = None,
+    objectives: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B",
+            help="Two or more of loss (what the formulation minimises), entropy, linkage (linkage@0.075), homogeneity, "
+            "closeness, classes; the formulation's own by default.",
+            rich_help_panel=options.SEARCH,
+        ),
+    ] = None,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="How: see 'list solvers'.", rich_help_panel=options.SEARCH),
+    ] = None,
+    option: options.Option = None,
+    evaluations: Annotated[
+        int | None,
+        typer.Option(min=1, help="Stop after so many evaluations of a partition.", rich_help_panel=options.SEARCH),
+    ] = None,
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+) -> None:
+    """Find the best compromises between objectives: a folder with the front, from which points can be released."""
+    from optmodels.cli import front_folder, show
+    from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
+    from optmodels.cli.parts import formulation_of, front_solver_of
+    from optmodels.cli.source import asked_roles, hierarchy_files, table_of
+
+    wanted = names("--objectives", objectives or ())
+    if len(wanted) == 1:
+        raise InputError(f"--objectives names '{wanted[0]}' alone and a front needs two or more, e.g. loss,entropy.")
+    promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
+    model = formulation_of(formulation, promise, pairs("--param", param or ()))
+    search = front_solver_of(algorithm, pairs("--option", option or ()), evaluations)
+    asked = asked_roles(
+        numeric=numeric,
+        categorical=categorical,
+        ordinal=ordinal,
+        sensitive=sensitive,
+        identifier=identifier,
+        target=target,
+        others=others,
+        missing=missing,
+        scaling=scaling,
+        gamma=gamma,
+        order=order,
+        bins=bins,
+        hierarchy=hierarchy,
+    )
+    with made_folder(out):
+        files = {name: out / name for name in front_folder.NAMES}
+        inputs = [Path(data), roles, *hierarchy_files(hierarchy).values()]
+        check_outputs({f"--out: {name}": path for name, path in files.items()}, inputs=inputs)
+        table = table_of(data, asked, roles)
+        source = front_folder.source_of(data, seed)
+        problem = _judged(model.build(table, seed), wanted)
+        with show.progress() as on_progress:
+            front = search.pareto(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)
+        if not len(front):
+            if json:
+                put_json(_document(front, out))
+            raise _nothing_found(front)
+        written = front_folder.writers(front, source, table.roles)
+        write_together([(files[name], write) for name, write in written.items()])
+    if json:
+        put_json(_document(front, out))
+        return
+    show.front(front)
+    show.say(
+        f"Written: {show.escaped(out)}/ with the front (front.csv, front.html) and all that is needed to release a "
+        f"point: optmodels release {show.escaped(out)} --point knee --out release.csv"
+    )
+
+
+def _judged(problem: Problem, wanted: tuple[str, ...]) -> Problem:
+    """The problem under the objectives that were named, under its own, or where it has but one under the usual two.
+
+    A front is the same in whatever order its objectives are named. The model's own target comes first, so that solvers
+    can make use of all that is known about it, and objectives that are the model's own stay in its own order.
+    """
+    own = [objective.name for objective in problem.objectives]
+    if set(wanted or own) == set(own) and len(own) > 1:
+        return problem
+    return problem.with_objectives(*sorted(wanted or USUAL, key=lambda name: name not in (own[0], OWN)))
+
+
+def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
+    """The run by the names that scripts rely on."""
+    details = front.details
+    reference = front.problem.reference()
+    return {
+        "points": front.frame().to_dict("records"),
+        "hypervolume": front.hypervolume(reference),
+        "evaluations": details.get("evaluations"),
+        "seconds": details.get("seconds"),
+        "seed": details.get("seed"),
+        "solver": details.get("solver"),
+        "stop": details.get("stop"),
+        "formulation": front.problem.formulation.name,
+        "parameters": front.problem.formulation.to_dict(),
+        "objectives": {objective.name: objective.sense for objective in front.problem.objectives},
+        "reference": reference,
+        "knee": front.knee_index if len(front) else None,
+        "folder": str(out),
+    }
+
+
+def _nothing_found(front: ParetoFront) -> InfeasibleError | NoSolutionError:
+    if reason := front.details.get("infeasible"):
+        return InfeasibleError(str(reason))
+    return NoSolutionError(
+        f"The solver '{front.details.get('solver')}' stopped ({front.details.get('stop')}) before it had a point of "
+        "the front: nothing was written."
+    )

@@ -1,0 +1,65 @@
+"""The last step of a command that releases a table: recode, audit, write, and say what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from optmodels.cli import show
+from optmodels.cli.output import Writer, put_json, write_together
+from optmodels.cli.values import chosen
+from optmodels.errors import InputError
+from optmodels.release import Method
+from optmodels.solution import Solution
+
+
+def method_of(recode: str | None) -> Method | None:
+    """The recoding that was asked for, if any."""
+    return None if recode is None else chosen("--recode", recode, get_args(Method))
+
+
+def check_ending(out: Path | None) -> None:
+    """A release is written in the format that its file's ending names."""
+    if out is not None and out.suffix.lower() not in (".csv", ".parquet"):
+        raise InputError(f"--out '{out}' must end in .csv or .parquet, which says how the release is written.")
+
+
+def publish(
+    solution: Solution,
+    *,
+    method: Method | None,
+    out: Path | None,
+    report: Path | None,
+    further: Sequence[tuple[Path, Writer]] = (),
+    json: bool,
+    noted: Mapping[str, Any] | None = None,
+) -> None:
+    """Release a solution, write the files that were asked for, and print the run and its audit.
+
+    `noted` is what a command adds to the record that is printed as JSON.
+    """
+    if solution.labels is None and json:
+        put_json(_record(solution, None) | dict(noted or {}))
+    release = solution.release(method=method)
+    files: list[tuple[Path, Writer]] = []
+    if out is not None:
+        files.append((out, release.to_parquet if out.suffix.lower() == ".parquet" else release.to_csv))
+    if report is not None:
+        files.append((report, release.save_report))
+    files += further
+    write_together(files)
+    if json:
+        put_json(_record(solution, release.audit.to_dict()) | dict(noted or {}))
+        return
+    show.run(solution)
+    show.before_and_after(solution.problem.table, release, solution)
+    for path, _ in files:
+        show.say(f"Written: {show.escaped(path)}")
+
+
+def _record(solution: Solution, audit: dict[str, Any] | None) -> dict[str, Any]:
+    """The run by the names that scripts rely on."""
+    record = solution.to_dict()
+    keys = ("status", "stop", "formulation", "solver", "values", "bound", "gap", "seconds", "seed")
+    return {**{key: record[key] for key in keys}, "audit": audit}

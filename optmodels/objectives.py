@@ -1,0 +1,168 @@
+"""Objectives by name: quantities of a partition that any problem can be judged by, whatever it optimises itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels.conditions import Conditions
+from optmodels.errors import InputError, unknown
+from optmodels.metrics import risk
+from optmodels.metrics.privacy import entropies, transport_distance
+from optmodels.partition import Labels, class_sizes, histograms
+from optmodels.table import Table
+
+Sense = Literal["min", "max"]
+Measure = Callable[[Labels], float]
+
+# The name of whatever a problem itself makes small or large.
+OWN = "loss"
+TAU = 0.05
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A quantity to be made small or large, known by a plain name.
+
+    `worst` is a value that no partition is worse than, where one is known beforehand. `measure` computes the
+    quantity from labels 0..C-1; without it the problem that has the objective does.
+    """
+
+    name: str
+    sense: Sense = "min"
+    meaning: str = ""
+    worst: float | None = None
+    measure: Measure | None = field(default=None, repr=False, compare=False)
+
+    def worse(self, value: float, than: float) -> float:
+        """By how much `value` is worse than `than`; negative when it is better."""
+        return value - than if self.sense == "min" else than - value
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What the table alone says of a partition; `measure` is made for a table and a threshold."""
+
+    meaning: str
+    measure: Callable[[Table, float], Measure]
+    worst: Callable[[Table], float]
+    sense: Sense = "min"
+    sensitive: bool = True  # whether it is about sensitive attributes
+    threshold: float | None = None  # unless another is given after an @
+
+
+def least_entropies(table: Table, labels: Labels) -> NDArray[np.float64]:
+    """The least entropy of a class, in bits, for each sensitive attribute; labels run from 0 to C-1."""
+    return np.array([entropies(histograms(labels, codes)).min() for codes in table.sensitive_codes.T])
+
+
+def _entropy(table: Table, _: float) -> Measure:
+    return lambda labels: float(least_entropies(table, labels).sum())
+
+
+def _linkage(_: Table, tau: float) -> Measure:
+    return lambda labels: float(risk.linkage(class_sizes(labels), tau))
+
+
+def _homogeneity(table: Table, _: float) -> Measure:
+    def measure(labels: Labels) -> float:
+        found = {str(j): histograms(labels, codes) for j, codes in enumerate(table.sensitive_codes.T)}
+        return float(risk.homogeneity(found)["total"])
+
+    return measure
+
+
+def _closeness(table: Table, _: float) -> Measure:
+    conditions = Conditions()  # t as it is promised: hierarchical, ordered or equal distances
+    attributes = [
+        (codes, np.bincount(codes, minlength=len(levels)) / table.n, conditions.transport(table, j))
+        for j, (codes, levels) in enumerate(zip(table.sensitive_codes.T, table.sensitive_levels, strict=True))
+    ]
+
+    def measure(labels: Labels) -> float:
+        return max(
+            float(transport_distance(histograms(labels, codes), shares, transport).max())
+            for codes, shares, transport in attributes
+        )
+
+    return measure
+
+
+def _classes(_: Table, __: float) -> Measure:
+    return lambda labels: float(labels.max(initial=-1) + 1)
+
+
+QUANTITIES: Mapping[str, Quantity] = {
+    "entropy": Quantity(
+        "bits: sum over sensitive attributes of the least entropy of a class", _entropy, lambda _: 0.0, "max"
+    ),
+    "linkage": Quantity(
+        "records that are singled out with a probability 1/|class| above a threshold",
+        _linkage,
+        lambda table: float(table.n),
+        sensitive=False,
+        threshold=TAU,
+    ),
+    "homogeneity": Quantity(
+        "records in classes where some sensitive attribute has one value", _homogeneity, lambda table: float(table.n)
+    ),
+    "closeness": Quantity(
+        "the largest distance (t) of a sensitive attribute in a class from the table", _closeness, lambda _: 1.0
+    ),
+    "classes": Quantity("number of classes", _classes, lambda _: 1.0, "max", sensitive=False),
+}
+
+
+def quantity_of(name: str) -> tuple[str, float | None]:
+    """The quantity that a name asks for, and the threshold where it has one.
+
+    >>> quantity_of("linkage@0.075"), quantity_of("linkage"), quantity_of("entropy")
+    (('linkage', 0.075), ('linkage', 0.05), ('entropy', None))
+    >>> quantity_of("linkag")
+    Traceback (most recent call last):
+    optmodels.errors.InputError: There is no objective 'linkag'. Did you mean 'linkage'? ...
+    """
+    quantity, at, text = name.partition("@")
+    if quantity not in QUANTITIES:
+        raise unknown("objective", name, (OWN, *QUANTITIES))
+    usual = QUANTITIES[quantity].threshold
+    if not at:
+        return quantity, usual
+    if usual is None:
+        raise InputError(f"The objective '{quantity}' takes no threshold: write '{quantity}' instead of '{name}'.")
+    try:
+        threshold = float(text)
+    except ValueError:
+        threshold = -1.0
+    if not 0 <= threshold <= 1:
+        raise InputError(
+            f"The threshold of '{name}' must be a probability between 0 and 1, as in '{quantity}@{usual:g}'."
+        )
+    return quantity, threshold
+
+
+def measured(name: str, table: Table) -> Objective:
+    """The objective of this name for partitions of a table.
+
+    >>> import pandas as pd
+    >>> table = Table(pd.DataFrame({"age": [20, 21, 60, 61]}), quasi={"age": "numeric"})
+    >>> linkage = measured("linkage@0.4", table)
+    >>> linkage.sense, linkage.worst, linkage.measure(np.array([0, 0, 1, 2]))
+    ('min', 4.0, 4.0)
+
+    Raises:
+        InputError: there is no such objective, or it is about sensitive attributes and the table has none.
+    """
+    key, threshold = quantity_of(name)
+    quantity = QUANTITIES[key]
+    if quantity.sensitive and not table.sensitive:
+        raise InputError(
+            f"The objective '{name}' is about sensitive attributes and the table has none: name at least one column "
+            "as sensitive, or choose another objective."
+        )
+    measure = quantity.measure(table, TAU if threshold is None else threshold)
+    return Objective(name, quantity.sense, quantity.meaning, quantity.worst(table), measure)

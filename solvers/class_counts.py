@@ -1,0 +1,143 @@
+"""Which counts of sensitive values a small class may have, written out, for pricing that respects whole records.
+
+The counts of the first sensitive attribute are listed one by one; those of every further attribute too, ordered by
+entropy within each class size, so that what the cheapest ones of enough entropy are worth is a table looked up.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optmodels.price import Floats
+
+Ints = NDArray[np.int64]
+
+_MOST_LISTED = 12_000  # count vectors of one attribute
+_EQUAL = 1e-9  # bits
+
+
+class Needs(NamedTuple):
+    """Least entropies in bits, of each attribute and of all together, and the least size of a class."""
+
+    least: Floats
+    total: float
+    k: int
+
+
+class Counts(NamedTuple):
+    """The count vectors of classes of at most `largest` records."""
+
+    largest: int
+    first: Ints  # (vectors, values of the first attribute)
+    places: Ints  # (vectors, further attributes): the level that each must at least have, in the table below
+    others: Ints  # (vectors, most values): of the further attributes, one after the other
+    attribute: Ints  # (vectors): which attribute
+    level: Ints  # (vectors): its level of entropy
+    opens: NDArray[np.bool_]  # (levels): whether it is the highest of its attribute and size
+
+
+def count_vectors(whole: list[Ints], needs: Needs) -> Counts:
+    """The vectors that a class may have under the needs, when everyone together has the counts `whole`."""
+    n = int(whole[0].sum())
+    most = np.array([_bits(counts[None])[0] for counts in whole])
+    largest = needs.k - 1
+    while largest < n and all(_how_many(counts, largest + 1) <= _MOST_LISTED for counts in whole):
+        largest += 1
+    listed = []
+    for j, counts in enumerate(whole):
+        spare = needs.total - (most.sum() - most[j])
+        vectors = _vectors(counts, needs.k, largest)
+        least = max(needs.least[j], spare) - _EQUAL
+        rest = counts - vectors
+        # Everyone else together has at least the entropy that each of their classes has.
+        kept = (_bits(vectors) >= least) & ((_bits(rest) >= least) | (rest.sum(axis=1) == 0))
+        listed.append(vectors[kept])
+    first, bits_of_first = listed[0], _bits(listed[0])
+    widest = max((len(counts) for counts in whole[1:]), default=1)
+    others, attribute, level, opens = [np.zeros((0, widest), np.int64)], [], [], []
+    places = np.zeros((len(first), len(whole) - 1), np.int64)
+    possible = np.ones(len(first), bool)
+    for j in range(1, len(whole)):
+        vectors, sizes, bits = listed[j], listed[j].sum(axis=1), _bits(listed[j])
+        needed = needs.total - bits_of_first - sum(most[i] for i in range(1, len(whole)) if i != j)
+        for size in range(needs.k, largest + 1):
+            here = np.flatnonzero(sizes == size)
+            mine = np.flatnonzero(first.sum(axis=1) == size)
+            values = -np.unique(-bits[here].round(9))  # descending
+            begin = len(opens)
+            opens += [place == 0 for place in range(len(values))]
+            rank = np.searchsorted(-values, -bits[here].round(9))
+            padded = np.zeros((len(here), widest), np.int64)
+            padded[:, : vectors.shape[1]] = vectors[here]
+            others.append(padded)
+            attribute += [j] * len(here)
+            level += list(begin + rank)
+            enough = np.searchsorted(-values, -(needed[mine] - 2 * _EQUAL), side="right")
+            possible[mine] &= enough > 0
+            places[mine, j - 1] = begin + enough - 1
+    return Counts(
+        largest, first[possible], places[possible], np.concatenate(others), np.array(attribute, np.int64),
+        np.array(level, np.int64), np.array(opens, np.bool_),
+    )  # fmt: skip
+
+
+def _bits(vectors: Ints) -> Floats:
+    """The entropy of each count vector; 0 of no records."""
+    sizes = np.maximum(vectors.sum(axis=1), 1)
+    weighted = (vectors * np.log2(np.maximum(vectors, 1))).sum(axis=1)
+    return np.asarray(np.log2(sizes) - weighted / sizes)
+
+
+def _how_many(counts: Ints, largest: int) -> int:
+    """How many vectors below these counts have at most so many records."""
+    ways = np.zeros(largest + 1, np.int64)
+    ways[0] = 1
+    for count in counts:
+        ways = np.array([ways[max(0, size - count) : size + 1].sum() for size in range(largest + 1)])
+    return int(ways.sum())
+
+
+def _vectors(counts: Ints, fewest: int, largest: int) -> Ints:
+    vectors = np.zeros((1, 0), np.int64)
+    for count in counts:
+        more = np.arange(min(count, largest) + 1)
+        vectors = np.column_stack([np.repeat(vectors, len(more), axis=0), np.tile(more, len(vectors))])
+        vectors = vectors[vectors.sum(axis=1) <= largest]
+    return vectors[vectors.sum(axis=1) >= fewest]
+
+
+@njit(cache=True)
+def worth_of_levels(table: Counts, starts: Ints, worths: Floats, least: Floats, which: Ints) -> None:
+    """The least that counts of each level or a higher one are worth into `least`, and the vector into `which`."""
+    least[:] = np.inf
+    for row in range(len(table.level)):
+        begin = starts[table.attribute[row]]
+        total = 0.0
+        for v in range(starts[table.attribute[row] + 1] - begin):
+            total += table.others[row, v] * worths[begin + v]
+        if total < least[table.level[row]]:
+            least[table.level[row]] = total
+            which[table.level[row]] = row
+    for place in range(1, len(least)):
+        if not table.opens[place] and least[place - 1] < least[place]:
+            least[place] = least[place - 1]
+            which[place] = which[place - 1]
+
+
+@njit(cache=True)
+def cheapest_vector(table: Counts, prefix: Floats, least: Floats) -> tuple[float, int]:
+    """The least total of the first attribute's sorted sums and the others' worth, and the vector that has it."""
+    best, best_row = np.inf, -1
+    for row in range(len(table.first)):
+        total = 0.0
+        for v in range(table.first.shape[1]):
+            total += prefix[v, table.first[row, v]]
+        for j in range(table.places.shape[1]):
+            total += least[table.places[row, j]]
+        if total < best:
+            best, best_row = total, row
+    return best, best_row

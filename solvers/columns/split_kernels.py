@@ -1,0 +1,196 @@
+"""The kernels of `split_bound`: what records pay at least when the price of every pair is split between its two."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.columns.instance import Floats, Ints
+
+Halves = NDArray[np.float32]
+
+
+class Shares(NamedTuple):
+    """The split that all seeds share: record i pays pairs[i, j] / 2 + shift[i, j] for being with j."""
+
+    pairs: Floats  # (n, n): what a pair in one class costs at least
+    shift: Floats  # (n, n): antisymmetric
+    nearest: Ints  # (n, some): the records cheapest for each, ascending
+    payments: Floats  # what it pays for those
+    least: Floats  # (n): the size - 2 smallest payments together
+    rank: Ints  # (n): a class is searched from its member of lowest rank
+
+
+class Refined(NamedTuple):
+    """Each seed's own split of the pairs among some of its candidates."""
+
+    candidates: Ints  # (n, c)
+    shift: Halves  # (n, c, c): antisymmetric in the last two
+
+
+@njit(cache=True)
+def _keep(values: Floats, names: Ints, count: int, value: float, name: int) -> int:
+    """Insert into the ascending list of the smallest values if there is place; how many it holds then."""
+    if count < len(values):
+        place = count
+        count += 1
+    elif value < values[count - 1]:
+        place = count - 1
+    else:
+        return count
+    while place > 0 and values[place - 1] > value:
+        values[place], names[place] = values[place - 1], names[place - 1]
+        place -= 1
+    values[place], names[place] = value, name
+    return count
+
+
+@njit(cache=True, nogil=True)
+def pay_nearest(pairs: Floats, shift: Floats, rows: Ints, partners: Ints, totals: Floats) -> None:
+    """For each of `rows` the cheapest partners, as many as `partners` has columns, and what they cost it."""
+    best = np.empty(partners.shape[1])
+    for i in rows:
+        count = 0
+        for j in range(len(pairs)):
+            if j != i:
+                count = _keep(best, partners[i], count, 0.5 * pairs[i, j] + shift[i, j], j)
+        totals[i] = best.sum()
+
+
+@njit(cache=True)
+def _contains(names: Ints, name: int) -> bool:
+    for other in names:
+        if other == name:
+            return True
+    return False
+
+
+@njit(cache=True)
+def shift_unanswered(shift: Floats, partners: Ints, amount: float) -> bool:
+    """Let records pay more for partners that do not choose them too, `amount` in all; False if there are none."""
+    n, q = partners.shape
+    unanswered = 0
+    for i in range(n):
+        for x in range(q):
+            unanswered += not _contains(partners[partners[i, x]], i)
+    if unanswered == 0:
+        return False
+    step = amount / unanswered
+    for i in range(n):
+        for x in range(q):
+            j = partners[i, x]
+            if not _contains(partners[j], i):
+                shift[i, j] += step
+                shift[j, i] -= step
+    return True
+
+
+@njit(cache=True, nogil=True)
+def price_seeds(
+    shares: Shares, refined: Refined, duals: Floats, seeds: Ints, pace: float, values: Floats, chosen: Ints
+) -> None:
+    """A bound on the reduced cost of the classes of each seed, and the records that attain it.
+
+    With a positive pace the seeds' own splits take a step towards a bound of 0, and records that are chosen
+    without being candidates become candidates.
+    """
+    n, c = len(duals), refined.candidates.shape[1]
+    others = chosen.shape[1]
+    place = np.full(n, -1, np.int64)
+    costs = np.empty(c)
+    partners = np.empty((c, others - 1), np.int64)
+    best = np.empty(others)
+    for s in seeds:
+        candidates, shift = refined.candidates[s], refined.shift[s]
+        for a in range(c):
+            place[candidates[a]] = a
+        count = 0
+        for t in range(n):
+            if shares.rank[t] > shares.rank[s] and place[t] < 0:
+                cost = shares.pairs[s, t] - duals[t] + shares.least[t]
+                count = _keep(best, chosen[s], count, cost, t)
+        for a in range(c):
+            t = candidates[a]
+            costs[a] = np.inf
+            if shares.rank[t] > shares.rank[s]:
+                paid = _pay_partners(shares, candidates, shift, place, s, a, partners[a])
+                costs[a] = shares.pairs[s, t] - duals[t] + paid
+                count = _keep(best, chosen[s], count, costs[a], t)
+        values[s] = np.inf if count < others else best.sum() - duals[s]
+        if pace > 0 and values[s] < 0:
+            _step(shift, partners, place, chosen[s], -pace * values[s])
+            _take_up(shares, candidates, shift, place, chosen[s], costs)
+        for a in range(c):
+            place[candidates[a]] = -1
+
+
+@njit(cache=True)
+def _pay_partners(
+    shares: Shares, candidates: Ints, shift: Halves, place: Ints, s: int, a: int, partners: Ints
+) -> float:
+    """What candidate a pays at least for the others but s; `partners` receives their places, -1 for the rest."""
+    t, lowest = candidates[a], shares.rank[s]
+    wanted = len(partners)
+    best = np.empty(wanted)
+    count = 0
+    for x in range(shares.nearest.shape[1]):
+        j = shares.nearest[t, x]
+        if place[j] < 0 and shares.rank[j] > lowest:
+            best[count], partners[count] = shares.payments[t, x], -1
+            count += 1
+            if count == wanted:
+                break
+    # Where the list of the nearest ends too early, all others pay at least as much as its last.
+    beyond = shares.payments[t, -1] if shares.nearest.shape[1] < len(place) - 1 else np.inf
+    while count < wanted:
+        best[count], partners[count] = beyond, -1
+        count += 1
+    for b in range(len(candidates)):
+        j = candidates[b]
+        if b != a and shares.rank[j] > lowest:
+            payment = 0.5 * shares.pairs[t, j] + shift[a, b]
+            if payment < best[wanted - 1]:
+                _keep(best, partners, wanted, payment, b)
+    total: float = best.sum()
+    return total
+
+
+@njit(cache=True)
+def _step(shift: Halves, partners: Ints, place: Ints, chosen: Ints, amount: float) -> None:
+    """Let the chosen pay more for candidates that are not chosen or do not answer, `amount` in all."""
+    inside = np.zeros(len(shift), np.bool_)
+    for t in chosen:
+        if place[t] >= 0:
+            inside[place[t]] = True
+    unanswered = 0
+    for a in np.flatnonzero(inside):
+        for b in partners[a]:
+            unanswered += b >= 0 and not (inside[b] and _contains(partners[b], a))
+    if unanswered == 0:
+        return
+    step = np.float32(amount / unanswered)
+    for a in np.flatnonzero(inside):
+        for b in partners[a]:
+            if b >= 0 and not (inside[b] and _contains(partners[b], a)):
+                shift[a, b] += step
+                shift[b, a] -= step
+
+
+@njit(cache=True)
+def _take_up(shares: Shares, candidates: Ints, shift: Halves, place: Ints, chosen: Ints, costs: Floats) -> None:
+    """Chosen records that are no candidates replace the most expensive ones that are."""
+    for t in chosen:
+        if place[t] >= 0:
+            continue
+        worst = np.argmax(costs)
+        costs[worst] = -np.inf
+        place[candidates[worst]] = -1
+        candidates[worst] = t
+        place[t] = worst
+        for b in range(len(candidates)):
+            if b != worst:
+                shift[worst, b] = np.float32(shares.shift[t, candidates[b]])
+                shift[b, worst] = -shift[worst, b]

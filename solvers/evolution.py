@@ -1,0 +1,443 @@
+"""Pareto fronts by pymoo's algorithms, on centroids, with local search and an archive around them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from optmodels.errors import InputError
+from optmodels.partition import Labels
+from optmodels.problem import Centroids, Problem, Scalarised
+from optmodels.rejudged import Rejudged
+from optmodels.solution import Solution, Status, Stop
+from optmodels.solver import FrontSolver, Run
+from solvers.archive import Archive
+from solvers.intensify import Improved, Intensifier
+
+if TYPE_CHECKING:
+    from pymoo.core.algorithm import Algorithm
+    from pymoo.core.population import Population
+
+    from optmodels.centroids.pymoo_problem import CentroidProblem
+
+_EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
+_AT_ONCE = 2  # local searches side by side
+_ROUNDS_PER_CLASS = 0.5  # of ruin and recreate, in one local search
+_ANCHORS_SHARE = 0.2  # of the evaluations or the time, for the ends of the front
+_SEARCHES_SHARE = 0.6  # of the evaluations or the time after that, for local search
+_STARTS = 0.5  # of the first population, at most, are known partitions
+
+
+@dataclass(frozen=True)
+class Evolution(FrontSolver):
+    """A pymoo algorithm on a problem's centroids; every point returned satisfies the conditions, none is proven best.
+
+    `memetic` adds local search: first for the ends of the front, then on members of the archive and in its gaps.
+    `evaluations` counts decoded partitions, and local search by the work it takes: a sweep over n records as n / 10, a
+    round of ruin and recreate as the records of an average class. With it and without a time limit the front is the
+    same for the same seed.
+    """
+
+    requires: ClassVar[tuple[str, ...]] = ("pymoo",)
+
+    evaluations: int | None = None
+    population: int = 100
+    n_centroids: int | None = None
+    memetic: bool = True
+
+    def __post_init__(self) -> None:
+        if self.evaluations is not None and self.evaluations < 1:
+            raise InputError(f"evaluations must be a whole number of at least 1, not {self.evaluations!r}.")
+        if self.population < 4:
+            raise InputError(f"population must be a whole number of at least 4, not {self.population!r}.")
+
+    @abstractmethod
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """The pymoo algorithm, with operators made for the problem; its sampling begins with `starts`."""
+
+    def refuses(self, problem: Problem) -> str | None:
+        """It needs classes around centroids."""
+        if not isinstance(problem, Centroids) or problem.price.name != "spread":
+            return "it needs a model with classes around centroids, such as 'mo-obam' or 'microaggregation'."
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """Offer the members of the front."""
+        found: list[Solution] = []
+        try:
+            self.explore(problem, run, found)
+        finally:
+            for solution in found:
+                assert solution.labels is not None
+                run.offer(solution.labels)
+
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """Evolve until evaluations or time run out; whatever ends it, the archive is what is found."""
+        course = Course(self, problem, run)
+        try:
+            course.follow()
+        finally:
+            run.details.update(evaluations=course.evaluations, generations=course.generations)
+            found.extend(course.solutions())
+
+
+class Course:
+    """One run: the archive, the count of evaluations, and the steps that share them."""
+
+    def __init__(self, options: Evolution, problem: Problem, run: Run) -> None:
+        self.options = options
+        self.problem = problem
+        self.run = run
+        # The members of a front of loss and entropy hold the best of any score made of them.
+        explored = problem.parts if isinstance(problem, Scalarised) and not isinstance(problem, Rejudged) else problem
+        self.explored: Problem = explored
+        self.native: CentroidProblem = explored.to_pymoo(options.n_centroids).native
+        self.archive = Archive(self.native.n_obj)
+        self.intensifier = Intensifier(explored)
+        self.draw = np.random.default_rng([run.seed, 1])
+        self.generations = 0
+        self._charged = 0
+        self._anchors = 0.0  # work that went into the ends of the front
+        self._searched = 0.0  # work that went into local search since
+        self._limit = options.evaluations
+        if self._limit is None and run.time_limit is None:
+            self._limit = _EVALUATIONS
+        self._judging = 0.0  # seconds to judge one partition
+        self._signs = np.array([1.0 if o.sense == "min" else -1.0 for o in explored.objectives])
+        self._reference = self._signs * np.array(list(explored.reference().values()))
+
+    @property
+    def evaluations(self) -> int:
+        """Partitions evaluated so far, and what local search has cost in them."""
+        return self.native.decoded + self._charged
+
+    @property
+    def spent(self) -> float:
+        """The share of evaluations, or of time, that is used up."""
+        shares = [0.0]
+        if self._limit is not None:
+            shares.append(self.evaluations / self._limit)
+        if self.run.time_limit is not None:
+            reserve = self._judging * len(self.archive)
+            shares.append(self.run.seconds / max(1e-9, self.run.time_limit - reserve))
+        return max(shares)
+
+    @property
+    def _work(self) -> float:
+        """Work done so far: evaluations where they are what is limited, so that nothing hangs on the clock, or seconds."""
+        return float(self.evaluations) if self._limit is not None else self.run.seconds
+
+    @property
+    def over(self) -> bool:
+        """Whether to stop."""
+        if self._limit is not None and self.evaluations >= self._limit:
+            self.run.stop = Stop.ITERATIONS
+            return True
+        if self.spent >= 1.0:
+            self.run.stop = Stop.TIME
+            return True
+        return False
+
+    def follow(self) -> None:
+        """The ends of the front, then generations with local search in between."""
+        from pymoo.core.termination import NoTermination
+
+        if self.options.memetic:
+            self._anchor()
+            self._anchors = self._work
+        known = list(self.archive.partitions())
+        few = max(1, int(_STARTS * self.options.population))
+        starts = [known[i] for i in np.unique(np.linspace(0, len(known) - 1, min(few, len(known))).astype(int))]
+        algorithm = self.options.algorithm(self.native, starts)
+        algorithm.setup(self.native, termination=NoTermination(), seed=self.run.seed, verbose=False)
+        while not self.over:
+            infills = algorithm.infill()
+            if infills is None or len(infills) == 0:
+                self.run.stop = Stop.CONVERGED  # every partition that the operators can make is known
+                return
+            algorithm.evaluator.eval(self.native, infills, algorithm=algorithm)
+            self._archive(infills)
+            if self.options.memetic:
+                self._intensify(infills)
+            algorithm.advance(infills=infills)
+            self.generations += 1
+            self.report(f"generation {self.generations}")
+
+    def report(self, note: str) -> None:
+        """Tell where the front is: size, hypervolume, evaluations."""
+        volume = self.archive.hypervolume(self._reference)
+        self.run.details.update(evaluations=self.evaluations, hypervolume=volume)
+        curve = self.run.details.setdefault("curve", [])
+        assert isinstance(curve, list)
+        curve.append((self.evaluations, self.run.seconds, volume))
+        self.run.report(
+            f"{note}: {len(self.archive)} points, hypervolume {volume:.6g}, {self.evaluations} evaluations",
+            done=float(self.evaluations),
+            total=None if self._limit is None else float(self._limit),
+        )
+
+    def solutions(self) -> Iterator[Solution]:
+        """The archive, judged by the problem."""
+        run = self.run
+        for labels in self.archive.partitions():
+            evaluation = self.problem.evaluate(labels)
+            if evaluation.feasible:
+                yield Solution(
+                    problem=self.problem,
+                    solver=run.solver,
+                    status=Status.FEASIBLE,
+                    stop=run.stop,
+                    labels=labels,
+                    values=evaluation.values,
+                    bound=None,
+                    seconds=run.seconds,
+                    seed=run.seed,
+                )
+
+    def _archive(self, infills: Population) -> None:
+        costs = infills.get("F")
+        for i in np.flatnonzero(infills.get("FEAS")):
+            decision = infills[i].X
+            self.archive.add(costs[i], lambda decision=decision: self.native.labels(decision))
+
+    def _judge(self, labels: Labels) -> bool:
+        """Let the problem judge a partition and the archive take it in."""
+        began = self.run.seconds
+        evaluation = self.explored.evaluate(labels)
+        self._judging = max(self._judging, self.run.seconds - began)
+        values = [evaluation.values[objective.name] for objective in self.explored.objectives]
+        return evaluation.feasible and self.archive.add(self._signs * np.array(values), lambda: labels)
+
+    def _affordable(self, labels: Labels, rounds: int, share: float) -> bool:
+        """Whether local search would stay within a share of the evaluations; by the clock it may always begin."""
+        if self._limit is None:
+            return True
+        return self.evaluations + self.intensifier.expected(labels, rounds) <= share * self._limit
+
+    def _anchor(self) -> None:
+        """Partitions that are good in one objective: everyone together, and local search under strict conditions."""
+        self._judge(np.zeros(self.problem.n, np.int64))
+        ladder = self.intensifier.ladder()
+        for step, test in enumerate(ladder):
+            if self.over:
+                return
+            built = self.intensifier.built(test)
+            if built is None:
+                continue
+            self._judge(built)
+            share = _ANCHORS_SHARE * (step + 1) / len(ladder)
+            rounds = self._rounds(built)
+            while self.spent < share and self._affordable(built, rounds, share) and not self.over:
+                better = self.intensifier.improve(built, test, rounds, int(self.draw.integers(1 << 31)), self._seconds())
+                if better is None:
+                    break
+                self._charged += better.evaluations
+                gained = self._judge(better.labels)
+                built = better.labels
+                self.report("ends of the front")
+                if not gained:
+                    break
+                rounds *= 2
+
+    def _intensify(self, infills: Population) -> None:
+        """Local search on members of the archive, while its share of the work lasts; what it finds joins the swarm."""
+        searches = 0
+        while (
+            len(self.archive)
+            and not self.over
+            and searches < self.options.population // 4
+            and self._searched < _SEARCHES_SHARE * (self._work - self._anchors)
+        ):
+            before, seconds = self._work, self._seconds()
+            tasks = [self._task() for _ in range(_AT_ONCE)]
+            if not all(self._affordable(labels, self._rounds(labels), 1.0) for labels, _, _ in tasks):
+                return
+
+            def work(task: tuple[Labels, float, int]) -> Improved | None:
+                labels, share, seed = task
+                test = self.intensifier.conditions(labels, share)
+                return self.intensifier.improve(labels, test, self._rounds(labels), seed, seconds)
+
+            with ThreadPoolExecutor(_AT_ONCE) as pool:
+                found = list(pool.map(work, tasks))
+            for better in found:
+                if better is None:
+                    continue
+                self._charged += better.evaluations
+                searches += 1
+                if self._judge(better.labels):
+                    self._join(infills, better.labels)
+            self._searched += self._work - before
+
+    def _task(self) -> tuple[Labels, float, int]:
+        """A member of the archive, mostly one before a wide gap, and the share of its levels to hold."""
+        costs = self.archive.costs
+        seed = int(self.draw.integers(1 << 31))
+        order = np.argsort(costs[:, 0], kind="stable")
+        if len(order) < 3 or self.draw.random() < 0.3:
+            return self.archive.labels(int(self.draw.integers(len(order)))), 1.0, seed
+        # Gaps between neighbours by loss, as areas; logarithms of losses, which span orders of magnitude.
+        losses = np.log(np.maximum(costs[order, 0] - costs[:, 0].min(), 0) + 1e-3 * (np.ptp(costs[:, 0]) + 1e-12))
+        others = np.abs(np.diff(costs[order, 1:], axis=0)) / np.maximum(np.ptp(costs[:, 1:], axis=0), 1e-12)
+        areas = np.diff(losses) * others.sum(axis=1) + 1e-12
+        gap = int(self.draw.choice(len(areas), p=areas / areas.sum()))
+        upper = int(order[gap + 1])
+        return self.archive.labels(upper), float(self.draw.uniform(0.8, 1.0)), seed
+
+    def _join(self, infills: Population, labels: Labels) -> None:
+        """Put the centroids of a partition in the place of a random newcomer."""
+        decision = self.native.space.decision(labels)
+        member = infills[int(self.draw.integers(len(infills)))]
+        out = self.native.evaluate(decision[None, :], return_as_dictionary=True)
+        member.set("X", decision)
+        member.set("F", out["F"][0])
+
+    def _rounds(self, labels: Labels) -> int:
+        return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1))
+
+    def _seconds(self) -> float | None:
+        return None if self.run.time_limit is None else max(self.run.remaining, 1e-3)
+
+
+@dataclass(frozen=True)
+class Nsga2(Evolution):
+    """NSGA-II.
+
+    >>> import optmodels as om
+    >>> from formulations import MoObam
+    >>> problem = MoObam(k=5).build(om.dataset("german").take(np.arange(60)))
+    >>> front = Nsga2(evaluations=500).pareto(problem, seed=1)
+    >>> all(point.release().audit.k >= 5 for point in front), len(front) > 3
+    (True, True)
+    """
+
+    name: ClassVar[str] = "nsga2"
+    summary: ClassVar[str] = "Pareto fronts by NSGA-II on centroids with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """NSGA-II with the problem's operators."""
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+
+        return NSGA2(pop_size=self.population, **_operators(problem, starts))
+
+
+@dataclass(frozen=True)
+class Nsga3(Evolution):
+    """NSGA-III, for three objectives or more."""
+
+    name: ClassVar[str] = "nsga3"
+    summary: ClassVar[str] = "Pareto fronts of many objectives by NSGA-III, with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """NSGA-III with evenly spread directions."""
+        from pymoo.algorithms.moo.nsga3 import NSGA3
+
+        return NSGA3(_directions(problem, self.population), pop_size=self.population, **_operators(problem, starts))
+
+
+@dataclass(frozen=True)
+class SmsEmoa(Evolution):
+    """SMS-EMOA: survival by hypervolume."""
+
+    name: ClassVar[str] = "sms-emoa"
+    summary: ClassVar[str] = "Pareto fronts by SMS-EMOA (hypervolume), with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """SMS-EMOA with the problem's operators."""
+        from pymoo.algorithms.moo.sms import SMSEMOA
+
+        return SMSEMOA(pop_size=self.population, **_operators(problem, starts))
+
+
+@dataclass(frozen=True)
+class Spea2(Evolution):
+    """SPEA2: survival by strength and density."""
+
+    name: ClassVar[str] = "spea2"
+    summary: ClassVar[str] = "Pareto fronts by SPEA2, with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """SPEA2 with the problem's operators."""
+        from pymoo.algorithms.moo.spea2 import SPEA2
+
+        return SPEA2(pop_size=self.population, **_operators(problem, starts))
+
+
+@dataclass(frozen=True)
+class AgeMoea(Evolution):
+    """AGE-MOEA: survival by the geometry of the front."""
+
+    name: ClassVar[str] = "age-moea"
+    summary: ClassVar[str] = "Pareto fronts by AGE-MOEA, with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """AGE-MOEA with the problem's operators."""
+        from pymoo.algorithms.moo.age import AGEMOEA
+
+        return AGEMOEA(pop_size=self.population, **_operators(problem, starts))
+
+
+@dataclass(frozen=True)
+class Moead(Evolution):
+    """MOEA/D: one scalar problem for each direction."""
+
+    name: ClassVar[str] = "moead"
+    summary: ClassVar[str] = "Pareto fronts by MOEA/D (decomposition), with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """MOEA/D in its parallel form: a whole population is evaluated at once."""
+        from pymoo.algorithms.moo.moead import ParallelMOEAD
+
+        directions = _directions(problem, self.population)
+        operators = {name: made for name, made in _operators(problem, starts).items() if name != "eliminate_duplicates"}
+        return ParallelMOEAD(directions, n_neighbors=min(20, len(directions)), **operators)
+
+
+@dataclass(frozen=True)
+class MopsoCd(Evolution):
+    """MOPSO-CD: a swarm led by the least crowded members of its archive."""
+
+    name: ClassVar[str] = "mopso-cd"
+    summary: ClassVar[str] = "Pareto fronts by the swarm MOPSO-CD, with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """MOPSO-CD with the problem's sampling; particles move by velocities, not by operators."""
+        from pymoo.algorithms.moo.mopso_cd import MOPSO_CD
+
+        return MOPSO_CD(pop_size=self.population, sampling=_operators(problem, starts)["sampling"])
+
+
+@dataclass(frozen=True)
+class Cmopso(Evolution):
+    """CMOPSO: a swarm whose particles learn from the winners of competitions."""
+
+    name: ClassVar[str] = "cmopso"
+    summary: ClassVar[str] = "Pareto fronts by the competitive swarm CMOPSO, with local search; feasible, heuristic"
+
+    def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
+        """CMOPSO with the problem's sampling and mutation."""
+        from pymoo.algorithms.moo.cmopso import CMOPSO
+
+        operators = _operators(problem, starts)
+        return CMOPSO(pop_size=self.population, sampling=operators["sampling"], mutation=operators["mutation"])
+
+
+def _operators(problem: CentroidProblem, starts: list[Labels]) -> dict[str, Any]:
+    from optmodels.centroids.operators import CentroidSampling
+
+    return {**problem.operators, "sampling": CentroidSampling(starts)}
+
+
+def _directions(problem: CentroidProblem, many: int) -> Any:
+    from pymoo.util.ref_dirs import get_reference_directions
+
+    if problem.n_obj == 1:
+        return np.ones((1, 1))
+    return get_reference_directions("energy" if problem.n_obj > 2 else "uniform", problem.n_obj, **(
+        {"n_points": many, "seed": 1} if problem.n_obj > 2 else {"n_partitions": many - 1}
+    ))
