@@ -28,8 +28,8 @@ import pandas as pd
 from formulations import Aminifar
 from formulations.aminifar import AminifarProblem
 from optmodels import Table
-from optmodels.flow import Flow
-from solvers.network import Network, network_of
+from optmodels.flow import Flow, network_of
+from solvers.network import Network
 
 FIGURES = [(20, None, 11242.3459), (10, None, 15858.3747), (20, 7, 11275.4374), (10, 13, 15884.9731)]
 # records, centres, attributes, how centres are drawn, seconds allowed

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.capped import Cap, cannot_hold, capped_attributes
+from formulations.aminifar_balanced import BalancedProblem, Floats
+from formulations.aminifar_free import FreeAminifarProblem
+from formulations.capped import Cap, capped_attributes
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.flow import Metric, cheapest_matching, class_distances, distances
-from optmodels.objectives import Objective
-from optmodels.partition import Labels, class_sizes, members
-from optmodels.problem import Formulation, Problem, View
+from optmodels.partition import Labels, members
+from optmodels.problem import Formulation, View
 from optmodels.roles import Scaling
 from optmodels.table import Table
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 Sizes = Literal["exact", "at-least"]
-Floats = NDArray[np.float64]
+Free = Literal["free"]
 
 # Beyond so many distances in one pass of k-means, centres come from mini-batches.
 _WHOLE_BATCHES = 20_000_000
@@ -38,7 +38,8 @@ class Aminifar(Formulation):
     `sizes="at-least"` only k or more. A class holds at most alpha * (records of a sensitive value) / n_clusters
     records of that value; with `soft` it may hold more at `penalty` for each time the average. `sensitive_value`
     is the value to cap, or several, or these by the name of the attribute; unless told otherwise it is the 1
-    of a 0/1 flag and every value of any other attribute. Centres are k-means', or `centres` in the table's own units.
+    of a 0/1 flag and every value of any other attribute. Centres are k-means', or `centres` in the table's own units, or
+    with `centres="free"` the means of the classes themselves, wherever these turn out to be best.
     A categorical attribute counts by its weight times the share of the centre that has another value.
 
     >>> import pandas as pd
@@ -65,7 +66,7 @@ class Aminifar(Formulation):
     metric: Metric = "manhattan"
     n_init: int = 10
     scaling: Scaling | None = None
-    centres: tuple[tuple[float, ...], ...] | None = None
+    centres: tuple[tuple[float, ...], ...] | Free | None = None
 
     def __post_init__(self) -> None:
         if (self.k is None) == (self.n_clusters is None):
@@ -82,13 +83,16 @@ class Aminifar(Formulation):
             raise unknown("metric", self.metric, get_args(Metric))
         if self.n_init < 1:
             raise InputError(f"n_init must be a whole number of at least 1, not {self.n_init!r}.")
-        if self.centres is not None:
+        if isinstance(self.centres, str):
+            if self.centres not in get_args(Free):
+                raise unknown("kind of centres", self.centres, get_args(Free))
+        elif self.centres is not None:
             rows = np.asarray(self.centres, np.float64)
             if rows.ndim != 2 or not np.isfinite(rows).all():
                 raise InputError("centres must be rows of finite numbers, one row per class.")
             object.__setattr__(self, "centres", tuple(map(tuple, rows.tolist())))
 
-    def build(self, table: Table, seed: int = 0) -> AminifarProblem:
+    def build(self, table: Table, seed: int = 0) -> AminifarProblem | FreeAminifarProblem:
         """The problem of this table; the seed draws the first centres of k-means."""
         table = table if self.scaling is None else table.rescaled(scaling=self.scaling)
         k = self.k if self.k is not None else table.n // self._n_clusters(table)
@@ -96,8 +100,10 @@ class Aminifar(Formulation):
         conditions.compile(table)  # says what is wrong with k before k-means is asked for n // k centres
         points = embedded(table, self.metric)
         m = self._n_clusters(table)
-        centres = k_means(points, m, self.n_init, seed) if self.centres is None else self._given(table, m)
         caps = capped_attributes(table, m, self.alpha, self.soft, self.penalty, self.sensitive_value)
+        if self.centres == "free":
+            return FreeAminifarProblem(table, self, conditions, points, m, caps)
+        centres = k_means(points, m, self.n_init, seed) if self.centres is None else self._given(table, m)
         return AminifarProblem(table, self, conditions, points, centres, caps)
 
     def _n_clusters(self, table: Table) -> int:
@@ -124,15 +130,13 @@ class Aminifar(Formulation):
         return (centres - table.centres) * _factors(table, self.metric)
 
 
-class AminifarProblem(Problem):
+class AminifarProblem(BalancedProblem):
     """Balanced classes around fixed centres.
 
     A partition says which records are together, not which centre is whose: its distance is that of the best way
     to give each class a centre of its own. With another number of classes than centres, which breaks a
     condition anyway, every class counts with its nearest centre.
     """
-
-    objectives = (Objective("distance", "min", "distance of records to their centres, plus penalties"),)
 
     def __init__(
         self,
@@ -143,18 +147,9 @@ class AminifarProblem(Problem):
         centres: Floats,
         capped: tuple[Cap, ...],
     ) -> None:
-        super().__init__(table, formulation, conditions)
-        n, m = table.n, len(centres)
-        self.model = formulation
-        self.points, self.centres, self.capped = points, centres, capped
+        super().__init__(table, formulation, conditions, points, len(centres), capped)
+        self.centres = centres
         self._columns = np.ascontiguousarray(centres.T)
-        exact = formulation.sizes == "exact"
-        self.least = np.full(m, n // m if exact else conditions.k, np.int64)
-        self.most = np.full(m, ceil(n / m) if exact else n, np.int64)
-        self.groups = np.column_stack([np.zeros((n, 0), np.int32), *(cap.groups for cap in capped)]).astype(np.int32)
-        self.caps = tuple(np.tile(np.minimum(cap.most, self.most[0]), (m, 1)) for cap in capped)
-        self.thresholds = tuple(np.tile(cap.threshold, (m, 1)) for cap in capped)
-        self.slopes = tuple(np.tile(cap.slope, (m, 1)) for cap in capped)
 
     def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> Floats:
         """The distance of each of `rows` to each of `centres`."""
@@ -191,29 +186,7 @@ class AminifarProblem(Problem):
             _, total = cheapest_matching(rows, m)
         else:
             total = sum(float(rows(c, c + 1).min()) for c in range(n_classes))
-        return {"distance": total + sum(cap.penalties(labels) for cap in self.capped)}
-
-    def violations(self, labels: Labels) -> dict[str, int]:
-        """Classes too many or too few, of a wrong size, or above a hard cap."""
-        sizes = class_sizes(labels)
-        over = np.zeros(len(sizes), bool)
-        for cap in self.capped:
-            over |= cap.exceeded(labels)
-        wrong = (sizes < self.least[0]) | (sizes > self.most[0])
-        return {
-            **super().violations(labels),
-            "classes": abs(len(sizes) - len(self.centres)),
-            "sizes": int(wrong.sum()),
-            "cap": int(over.sum()),
-        }
-
-    def impossible(self) -> str | None:
-        """An alpha too small to hold all records of a value, with the smallest that works.
-
-        With one capped attribute nothing else can be in the way: its values spread evenly are a feasible flow,
-        and flows with whole bounds have whole solutions.
-        """
-        return cannot_hold(self.capped, len(self.centres), self.model.alpha or 0.0)
+        return {"distance": total + self.penalties(labels)}
 
     def lacks_pyomo(self) -> str | None:
         """The model has a binary variable for every record and centre."""

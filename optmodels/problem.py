@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
     from optmodels.centroids.pymoo_problem import CentroidProblem
+    from optmodels.flow import Metric
 
 Native = TypeVar("Native")
 
@@ -166,6 +167,17 @@ class Problem(ABC):
         """
         raise RefusedError(f"The formulation '{self.formulation.name}' has no Pyomo view.")
 
+    def lacks_pymoo(self) -> str | None:
+        """Why `to_pymoo` would refuse, or None."""
+        if not isinstance(self, Centroids) or self.price.name != "spread":
+            return "it needs a model with classes around centroids, such as 'mo-obam' or 'microaggregation'."
+        if isinstance(self, FreeCentres) and len(self.caps) > 1:
+            return (
+                "caps on two sensitive attributes at once are no network, so records cannot be assigned to centres "
+                "at least cost: cap one attribute."
+            )
+        return None
+
     def to_pymoo(self, n_centroids: int | None = None, *, mend: bool = True) -> View[CentroidProblem]:
         """The model as a pymoo Problem over matrices of centroids, which any pymoo algorithm can minimise.
 
@@ -173,10 +185,15 @@ class Problem(ABC):
         number is free. Without `mend` records only join their nearest centroid, and conditions are constraints.
 
         Raises:
-            RefusedError: classes of this model are not made around centroids.
+            RefusedError: classes of this model are not made around centroids; `lacks_pymoo` says so beforehand.
         """
-        if not isinstance(self, Centroids) or self.price.name != "spread":
-            raise RefusedError(f"The formulation '{self.formulation.name}' has no pymoo view: it has no centroids.")
+        if reason := self.lacks_pymoo():
+            raise RefusedError(f"The formulation '{self.formulation.name}' has no pymoo view: {reason}")
+        if isinstance(self, FreeCentres) and not mend:
+            raise RefusedError(
+                f"The formulation '{self.formulation.name}' has no pymoo view without mending: nearest centres hardly "
+                "ever have classes of the right sizes. Leave out mend=False."
+            )
         from optmodels.centroids.pymoo_problem import CentroidProblem
 
         native = CentroidProblem(self, n_centroids, mend=mend)
@@ -198,20 +215,26 @@ class ClassAdditive(Protocol):
 
 
 @runtime_checkable
-class FixedCentres(Protocol):
-    """The target is a sum of arc costs record -> centre, plus penalties, under size bounds and laminar caps.
+class BoundedClasses(Protocol):
+    """Classes have size bounds and laminar caps, and pay penalties.
 
     Each capped attribute puts its records into groups; a class may hold `caps` of a group at most, and pays
     slopes * max(0, count - thresholds) for its count. Attributes without caps have no place here.
     """
 
-    centres: NDArray[np.float64]
-    least: NDArray[np.int64]  # size bounds of each centre's class
+    least: NDArray[np.int64]  # size bounds of each class
     most: NDArray[np.int64]
     groups: NDArray[np.int32]  # (n, s): the group of each record, per capped attribute
-    caps: tuple[NDArray[np.int64], ...]  # per attribute (n_centres, groups): most records of a group in a class
-    thresholds: tuple[NDArray[np.float64], ...]  # per attribute (n_centres, groups)
-    slopes: tuple[NDArray[np.float64], ...]  # per attribute (n_centres, groups); 0 where the cap is hard
+    caps: tuple[NDArray[np.int64], ...]  # per attribute (classes, groups): most records of a group in a class
+    thresholds: tuple[NDArray[np.float64], ...]  # per attribute (classes, groups)
+    slopes: tuple[NDArray[np.float64], ...]  # per attribute (classes, groups); 0 where the cap is hard
+
+
+@runtime_checkable
+class FixedCentres(BoundedClasses, Protocol):
+    """The target is a sum of arc costs record -> centre, one centre for each class, plus penalties."""
+
+    centres: NDArray[np.float64]
 
     def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> NDArray[np.float64]:
         """The cost of putting each of `rows` with each of `centres`, as a dense block."""
@@ -245,11 +268,25 @@ class Scalarised(Protocol):
 
 @runtime_checkable
 class Centroids(Protocol):
-    """A partition can be decoded from a matrix of centroids: every record joins the nearest one."""
+    """A partition can be decoded from a matrix of centroids: every record joins one that is near."""
 
     price: Price
     test: ClassTest
     n_classes: int | None
+
+
+@runtime_checkable
+class FreeCentres(BoundedClasses, Centroids, Protocol):
+    """Centres are chosen as well: any matrix of them becomes a partition, records going to them at least cost.
+
+    The price only says where records lie; the target is the distance of records to the means of their classes, plus
+    penalties.
+    """
+
+    metric: Metric
+
+    def distance(self, labels: Labels) -> float:
+        """The target's value of a partition whose labels run from 0 to C-1."""
 
 
 class PricedProblem(Problem):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from optmodels.errors import InputError, RefusedError, unknown
 from optmodels.objectives import OWN, QUANTITIES, Objective, measured
 from optmodels.partition import Labels
-from optmodels.problem import Centroids, ClassAdditive, FixedCentres, Problem, Scalarised, View
+from optmodels.problem import Centroids, ClassAdditive, FixedCentres, FreeCentres, Problem, Scalarised, View
 from optmodels.release import Method, Release
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def _objective(problem: Problem, name: str) -> Objective:
 
 def _members(protocol: type) -> set[str]:
     """The attributes and methods that a protocol asks for."""
-    return {*protocol.__annotations__, *(name for name in vars(protocol) if not name.startswith("_"))}
+    named = (name for base in protocol.__mro__ for name in (*getattr(base, "__annotations__", ()), *vars(base)))
+    return {name for name in named if not name.startswith("_")}
 
 
 class Rejudged(Problem):
@@ -68,7 +69,7 @@ class Rejudged(Problem):
         self.objectives = tuple(objectives)
         self.test = original.test
         if isinstance(original, Centroids):
-            self._show(_members(Centroids))
+            self._show(_members(FreeCentres if isinstance(original, FreeCentres) else Centroids))
         if isinstance(original, ClassAdditive):  # a price is a price; which class sizes suffice depends on the target
             self._show(_members(ClassAdditive) - {"largest"})
         if isinstance(original, Scalarised) and isinstance(original.parts, ClassAdditive):

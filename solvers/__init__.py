@@ -44,7 +44,7 @@ def solve(
 def pareto(
     problem: Problem,
     *,
-    solver: str | Solver = "epsilon",
+    solver: str | Solver = "auto",
     options: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
     seed: int = 0,
@@ -53,7 +53,7 @@ def pareto(
     """The Pareto front that a solver, given by name with `options` or as an object, finds for a problem."""
     chosen = _chosen(solver, options)
     if not isinstance(chosen, FrontSolver):
-        raise RefusedError(f"The solver '{chosen.name}' answers with one solution, not with a front: use 'epsilon'.")
+        raise RefusedError(f"The solver '{chosen.name}' answers with one solution, not with a front: use 'nsga2'.")
     return chosen.pareto(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)
 
 

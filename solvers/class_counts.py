@@ -38,6 +38,7 @@ class Counts(NamedTuple):
     attribute: Ints  # (vectors): which attribute
     level: Ints  # (vectors): its level of entropy
     opens: NDArray[np.bool_]  # (levels): whether it is the highest of its attribute and size
+    starts: Ints  # (sizes + 1, 3): the first of `first`, of `others` and of the levels of each size
 
 
 def count_vectors(whole: list[Ints], needs: Needs) -> Counts:
@@ -56,32 +57,35 @@ def count_vectors(whole: list[Ints], needs: Needs) -> Counts:
         # Everyone else together has at least the entropy that each of their classes has.
         kept = (_bits(vectors) >= least) & ((_bits(rest) >= least) | (rest.sum(axis=1) == 0))
         listed.append(vectors[kept])
-    first, bits_of_first = listed[0], _bits(listed[0])
     widest = max((len(counts) for counts in whole[1:]), default=1)
-    others, attribute, level, opens = [np.zeros((0, widest), np.int64)], [], [], []
-    places = np.zeros((len(first), len(whole) - 1), np.int64)
-    possible = np.ones(len(first), bool)
-    for j in range(1, len(whole)):
-        vectors, sizes, bits = listed[j], listed[j].sum(axis=1), _bits(listed[j])
-        needed = needs.total - bits_of_first - sum(most[i] for i in range(1, len(whole)) if i != j)
-        for size in range(needs.k, largest + 1):
-            here = np.flatnonzero(sizes == size)
-            mine = np.flatnonzero(first.sum(axis=1) == size)
-            values = -np.unique(-bits[here].round(9))  # descending
-            begin = len(opens)
-            opens += [place == 0 for place in range(len(values))]
-            rank = np.searchsorted(-values, -bits[here].round(9))
+    first, places, others = [listed[0][:0]], [np.zeros((0, len(whole) - 1), np.int64)], [np.zeros((0, widest), np.int64)]
+    attribute: list[int] = []
+    level: list[int] = []
+    opens: list[bool] = []
+    starts = [(0, 0, 0)]
+    for size in range(needs.k, largest + 1):
+        mine = listed[0][listed[0].sum(axis=1) == size]
+        my_places, possible = np.zeros((len(mine), len(whole) - 1), np.int64), np.ones(len(mine), bool)
+        for j in range(1, len(whole)):
+            here = listed[j][listed[j].sum(axis=1) == size]
+            bits = _bits(here).round(9)
+            values = -np.unique(-bits)  # descending
+            needed = needs.total - _bits(mine) - sum(most[i] for i in range(1, len(whole)) if i != j)
+            enough = np.searchsorted(-values, -(needed - 2 * _EQUAL), side="right")
+            possible &= enough > 0
+            my_places[:, j - 1] = len(opens) + enough - 1
             padded = np.zeros((len(here), widest), np.int64)
-            padded[:, : vectors.shape[1]] = vectors[here]
+            padded[:, : here.shape[1]] = here
             others.append(padded)
             attribute += [j] * len(here)
-            level += list(begin + rank)
-            enough = np.searchsorted(-values, -(needed[mine] - 2 * _EQUAL), side="right")
-            possible[mine] &= enough > 0
-            places[mine, j - 1] = begin + enough - 1
+            level += (len(opens) + np.searchsorted(-values, -bits)).tolist()
+            opens += [place == 0 for place in range(len(values))]
+        first.append(mine[possible])
+        places.append(my_places[possible])
+        starts.append((sum(map(len, first)), len(level), len(opens)))
     return Counts(
-        largest, first[possible], places[possible], np.concatenate(others), np.array(attribute, np.int64),
-        np.array(level, np.int64), np.array(opens, np.bool_),
+        largest, np.concatenate(first), np.concatenate(places), np.concatenate(others), np.array(attribute, np.int64),
+        np.array(level, np.int64), np.array(opens, np.bool_), np.array(starts, np.int64),
     )  # fmt: skip
 
 
@@ -111,10 +115,14 @@ def _vectors(counts: Ints, fewest: int, largest: int) -> Ints:
 
 
 @njit(cache=True)
-def worth_of_levels(table: Counts, starts: Ints, worths: Floats, least: Floats, which: Ints) -> None:
-    """The least that counts of each level or a higher one are worth into `least`, and the vector into `which`."""
-    least[:] = np.inf
-    for row in range(len(table.level)):
+def worth_of_levels(table: Counts, size: int, starts: Ints, worths: Floats, least: Floats, which: Ints) -> None:
+    """The least that counts of each level or a higher one are worth into `least`, and the vector into `which`.
+
+    `size` is the place of a class size among the sizes listed; only its levels are filled.
+    """
+    first, last = table.starts[size, 2], table.starts[size + 1, 2]
+    least[first:last] = np.inf
+    for row in range(table.starts[size, 1], table.starts[size + 1, 1]):
         begin = starts[table.attribute[row]]
         total = 0.0
         for v in range(starts[table.attribute[row] + 1] - begin):
@@ -122,17 +130,17 @@ def worth_of_levels(table: Counts, starts: Ints, worths: Floats, least: Floats, 
         if total < least[table.level[row]]:
             least[table.level[row]] = total
             which[table.level[row]] = row
-    for place in range(1, len(least)):
+    for place in range(first + 1, last):
         if not table.opens[place] and least[place - 1] < least[place]:
             least[place] = least[place - 1]
             which[place] = which[place - 1]
 
 
 @njit(cache=True)
-def cheapest_vector(table: Counts, prefix: Floats, least: Floats) -> tuple[float, int]:
+def cheapest_vector(table: Counts, size: int, prefix: Floats, least: Floats) -> tuple[float, int]:
     """The least total of the first attribute's sorted sums and the others' worth, and the vector that has it."""
     best, best_row = np.inf, -1
-    for row in range(len(table.first)):
+    for row in range(table.starts[size, 0], table.starts[size + 1, 0]):
         total = 0.0
         for v in range(table.first.shape[1]):
             total += prefix[v, table.first[row, v]]

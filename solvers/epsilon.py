@@ -22,7 +22,8 @@ from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.problem import ClassAdditive, EntropyBounded, Problem, Scalarised
 from optmodels.solution import Solution, Status, Stop
-from optmodels.solver import PROVEN, FrontSolver, Run
+from optmodels.solver import CONTRADICTED, PROVEN, FrontSolver, Run
+from solvers import certified_levels
 from solvers.every_class import MOST_RECORDS, EveryClass
 
 # "More entropy than this" in bits: above the tolerance within which two entropies are the same.
@@ -63,7 +64,8 @@ class Epsilon(FrontSolver):
     """The whole front, each point with its certificate; of up to 24 records every class is priced once.
 
     `solver` answers each step for more records; `levels` asks for that many evenly spaced levels of entropy
-    instead of every one. Cut short, the front comes with what is proven about the points not found.
+    instead of every one, where the price is a spread each with a partition by local search and a bound by column
+    generation (`certified_levels`). Cut short, the front comes with what is proven about the points not found.
     """
 
     name: ClassVar[str] = "epsilon"
@@ -138,6 +140,8 @@ def _solution(problem: Problem, run: Run, level: Level) -> Solution:
     assert level.found is not None
     assert level.found.labels is not None
     values = problem.evaluate(level.found.labels).values
+    if level.bound > values["loss"] + CONTRADICTED * max(values["loss"], CONTRADICTED):
+        raise AssertionError(f"{run.solver} claims a bound of {level.bound!r} and found {values['loss']!r}")
     bound = min(level.bound, values["loss"])
     optimal = values["loss"] - bound <= PROVEN * max(1.0, values["loss"])
     return Solution(
@@ -156,8 +160,19 @@ def _solution(problem: Problem, run: Run, level: Level) -> Solution:
 def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Iterator[Level]:
     """Levels of entropy upwards, each with the least loss at or above it; the last has nothing at or above it."""
     assert isinstance(problem, EntropyBounded)
-    ask = _oracle(solver, problem, run)
     most = float(problem.most_entropies.sum())
+    if levels is not None and problem.n > MOST_RECORDS and certified_levels.applies(problem):
+        found = None
+        for level in certified_levels.certified_levels(problem, levels, solver, run):
+            found = level.found
+            yield Level(
+                level.entropy, level.bound, Answer(found.entropies, level.bound, found.loss, found.labels, found.entropies)
+            )
+        if found is not None:
+            if found.entropy >= most - _MORE:
+                yield Level(most + _MORE, inf, None)  # nothing has more entropy than the whole table
+            return
+    ask = _oracle(solver, problem, run)
     known: list[Answer] = []
     entropy, steps = 0.0, levels or 0
     while not run.expired:
@@ -250,13 +265,15 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
         classes = EveryClass(problem)
 
         def by_enumeration(least: Floats, seconds: float, useful: float) -> Answer:
-            best = classes.best(np.maximum(least * log(2), problem.test.entropy), useful * problem.price_scale)
+            began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropy)
+            best = classes.best(bits, useful * problem.price_scale, lambda: run.seconds - began > seconds)
             if best is None:
                 return Answer(least, inf)
-            loss = best.price / problem.price_scale
+            bound = best.bound / problem.price_scale
             if best.labels is None:
-                return Answer(least, loss)
-            return Answer(least, loss, loss, best.labels, problem.least_entropies(best.labels))
+                return Answer(least, bound)
+            loss = best.price / problem.price_scale
+            return Answer(least, bound, loss, best.labels, problem.least_entropies(best.labels))
 
         return by_enumeration
 

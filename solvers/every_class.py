@@ -8,6 +8,7 @@ cheaper than some distance finds the best partition within it, or proves that th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import highspy
@@ -19,20 +20,29 @@ from optmodels.conditions import ClassTest, meets
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Codes, Floats
 from optmodels.problem import ClassAdditive
+from solvers.class_cover import cover_some, new_cover
 
 MOST_RECORDS = 24
 _BLOCK = 12  # bits of a block of classes: one pricing pass returns at most one class a block
 _POOLED = 300  # classes that join the pool after a pass
 _FIRST_DISTANCE = 0.02  # of the price of one class: how far from the linear optimum the search looks first
+_MOST_LISTED = 3_000_000  # classes at once in memory for the search for a cover
+_NODES_AT_ONCE = 20_000_000  # of that search between two looks at the clock
+_POOL_SECONDS = 5.0  # for the best partition made of the pool's classes
 _ZERO = 1e-9  # relative: reduced costs and gaps below this are rounding
 
 
 @dataclass(frozen=True)
 class Best:
-    """The least total price of a partition, and the partition; without one, the price is only a bound."""
+    """A bound on the total price of a partition, and the best partition found, whose price is proven if it equals it."""
 
-    price: float
-    labels: Labels | None
+    bound: float
+    price: float = np.inf
+    labels: Labels | None = None
+
+
+def _never() -> bool:
+    return False
 
 
 class EveryClass:
@@ -53,12 +63,14 @@ class EveryClass:
         self._highs = _master(self.n, problem.n_classes, 10 * self._scale)
         self._join(np.array([(1 << self.n) - 1]))
 
-    def best(self, least: Floats, useful: float = np.inf) -> Best | None:
+    def best(self, least: Floats, useful: float = np.inf, over: Callable[[], bool] = _never) -> Best | None:
         """The cheapest partition whose classes all have these entropies, proven; None where there is none.
 
-        Where the linear bound already reaches `useful`, the bound alone is returned.
+        Where the linear bound already reaches `useful`, the bound alone is returned; where time is over, or there are
+        too many equally good classes to list, what is known so far.
         """
         self._restrict(least)
+        proven = 0.0
         while True:
             self._highs.run()
             value = float(self._highs.getInfo().objective_function_value)
@@ -67,31 +79,85 @@ class EveryClass:
             wanted = costs < -_ZERO * self._scale
             if not wanted.any():
                 break
+            # No partition has more than n // k classes, each at least as dear as the duals pay less this.
+            proven = max(proven, value + self.n // self._k * float(costs.min()))
+            if over():
+                return Best(proven)
             order = np.argsort(costs[wanted])[:_POOLED]
             self._join(classes[wanted][order])
             self._restrict(least)
         if value > 5 * self._scale:  # only the costly stand-ins can be that expensive
             return None
-        if value >= useful:
-            return Best(value, None)
-        return self._integer(least, duals)
+        if value >= useful or over():
+            return Best(value)
+        return self._integer(least, duals, value, over)
 
-    def _integer(self, least: Floats, duals: Floats) -> Best | None:
+    def _integer(self, least: Floats, duals: Floats, value: float, over: Callable[[], bool]) -> Best | None:
         """The integer optimum, looked for further and further from the linear one."""
         distance = _FIRST_DISTANCE * self._scale
+        from_pool: Best | None = None
         while True:
-            classes = _cheaper_than(self.prices, self.entropies, least, duals[:-1], duals[-1], distance)
-            costs = np.maximum(_reduced(self.prices, duals, classes), 0.0)
+            if _how_many(self.prices, self.entropies, least, duals[:-1], duals[-1], distance) > _MOST_LISTED:
+                from_pool = from_pool or self._of_pool(value)
+                closer = 0.999 * (from_pool.price - value)
+                if closer <= _ZERO * self._scale:
+                    return from_pool
+                if distance <= closer:  # a cover may be nearer than what cannot be listed
+                    return from_pool
+                distance = closer
+                continue
+            classes, costs = _cheaper_than(self.prices, self.entropies, least, duals[:-1], duals[-1], distance)
             order = np.argsort(costs, kind="stable")
-            found = _best_cover(self.n, self._k, self._n_classes or 0, classes[order], costs[order], distance)
+            found = self._cover(classes[order], costs[order], distance, over)
+            if found is None:
+                return from_pool or self._of_pool(value)
             if len(found):
-                labels = np.empty(self.n, np.int64)
-                for label, mask in enumerate(found):
-                    labels[_members(int(mask), self.n)] = label
-                return Best(float(self.prices[found].sum()), labels)
+                price = float(self.prices[found].sum())
+                return Best(price, price, self._labels(found))
+            if from_pool is not None:  # nothing is nearer than the pool's best
+                return Best(from_pool.price, from_pool.price, from_pool.labels)
             if distance > 2 * self._scale:  # further than any partition can be
                 return None
+            if over():
+                return self._of_pool(value)
             distance *= 2
+
+    def _cover(
+        self, classes: NDArray[np.int64], costs: Floats, distance: float, over: Callable[[], bool]
+    ) -> NDArray[np.int64] | None:
+        """The best cover by these classes, empty if there is none; None if time was over first."""
+        search = new_cover(self.n, classes, costs, distance)
+        while not cover_some(self.n, self._k, self._n_classes or 0, search, _NODES_AT_ONCE):
+            if over():
+                return None
+        return search.best[: search.place[1]]
+
+    def _of_pool(self, bound: float) -> Best:
+        """The best partition made of the pool's classes in a few seconds, if there is one."""
+        highs = highspy.Highs()
+        highs.setOptionValue("output_flag", False)
+        highs.passModel(self._highs.getModel())
+        count, stand_ins = highs.getNumCol(), self.n + 2
+        integer = np.full(count, highspy.HighsVarType.kInteger)
+        highs.changeColsIntegrality(count, np.arange(count, dtype=np.int32), integer)
+        highs.changeColsBounds(
+            stand_ins, np.arange(stand_ins, dtype=np.int32), np.zeros(stand_ins), np.zeros(stand_ins)
+        )
+        highs.setOptionValue("time_limit", _POOL_SECONDS)
+        highs.run()
+        if highs.getInfo().primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
+            return Best(bound)
+        taken = np.rint(np.array(highs.getSolution().col_value)[stand_ins:]).astype(bool)
+        found = np.array(self._pool)[taken]
+        price = float(self.prices[found].sum())
+        close = price - bound <= _ZERO * self._scale
+        return Best(price if close else bound, price, self._labels(found))
+
+    def _labels(self, classes: NDArray[np.int64]) -> Labels:
+        labels = np.empty(self.n, np.int64)
+        for label, mask in enumerate(classes):
+            labels[_members(int(mask), self.n)] = label
+        return labels
 
     def _join(self, classes: NDArray[np.int64]) -> None:
         for mask in classes:
@@ -133,11 +199,6 @@ def _master(n: int, n_classes: int | None, costly: float) -> highspy.Highs:
         highs.addCol(costly, 0.0, highspy.kHighsInf, 1, np.array([row], np.int32), np.ones(1))
     highs.addCol(costly, 0.0, highspy.kHighsInf, 1, np.array([n], np.int32), -np.ones(1))
     return highs
-
-
-def _reduced(prices: Floats, duals: Floats, classes: NDArray[np.int64]) -> Floats:
-    bits = (classes[:, None] >> np.arange(len(duals) - 1)) & 1
-    return np.asarray(prices[classes] - bits @ duals[:-1] - duals[-1])
 
 
 @njit(cache=True, parallel=True)
@@ -212,79 +273,6 @@ def _price_of(
 
 
 @njit(cache=True)
-def _best_cover(
-    n: int, k: int, n_classes: int, classes: NDArray[np.int64], costs: Floats, distance: float
-) -> NDArray[np.int64]:
-    """Disjoint classes that cover everyone at least total reduced cost, at most `distance`; none where none do.
-
-    Classes come by ascending cost and are listed by their lowest record, which is what the search covers next.
-    Fewer than 2k records left can only be one class, which is looked up.
-    """
-    by_mask = np.argsort(classes)
-    masks = classes[by_mask]
-    starts = np.zeros(n + 1, np.int64)
-    lowest = np.empty(len(classes), np.int64)
-    for c in range(len(classes)):
-        i = 0
-        while not classes[c] >> i & 1:
-            i += 1
-        lowest[c] = i
-        starts[i + 1] += 1
-    starts = np.cumsum(starts)
-    place = starts[:-1].copy()
-    listed, listed_costs = np.empty_like(classes), np.empty_like(costs)
-    for c in range(len(classes)):
-        listed[place[lowest[c]]] = classes[c]
-        listed_costs[place[lowest[c]]] = costs[c]
-        place[lowest[c]] += 1
-    everyone = (1 << n) - 1
-    best, best_cost = np.zeros(0, np.int64), distance
-    chosen = np.zeros(n + 1, np.int64)
-    covered, spent, at = np.zeros(n + 1, np.int64), np.zeros(n + 1), np.zeros(n + 1, np.int64)
-    depth, record = 0, 0
-    records = np.zeros(n + 1, np.int64)
-    while depth >= 0:
-        c = at[depth]
-        record = records[depth]
-        # Once there is a cover, ties are left alone: of equal records there are more of them than can be visited.
-        if c >= starts[record + 1] or (
-            spent[depth] + listed_costs[c] >= best_cost if len(best) > 0 else spent[depth] + listed_costs[c] > best_cost
-        ):
-            depth -= 1
-            continue
-        at[depth] += 1
-        if listed[c] & covered[depth]:
-            continue
-        chosen[depth] = listed[c]
-        union, cost = covered[depth] | listed[c], spent[depth] + listed_costs[c]
-        if union == everyone:
-            if (n_classes == 0 or depth + 1 == n_classes) and (cost < best_cost or len(best) == 0):
-                best, best_cost = chosen[: depth + 1].copy(), cost
-            continue
-        if depth + 1 == n_classes:
-            continue
-        rest = everyone & ~union
-        left = 0
-        for i in range(n):
-            left += rest >> i & 1
-        if left < 2 * k:
-            place_of_rest = np.searchsorted(masks, rest)
-            if place_of_rest < len(masks) and masks[place_of_rest] == rest:
-                cost += costs[by_mask[place_of_rest]]
-                if (n_classes == 0 or depth + 2 == n_classes) and (
-                    cost < best_cost or (len(best) == 0 and cost <= best_cost)
-                ):
-                    chosen[depth + 1] = rest
-                    best, best_cost = chosen[: depth + 2].copy(), cost
-            continue
-        while union >> record & 1:
-            record += 1
-        depth += 1
-        covered[depth], spent[depth], records[depth], at[depth] = union, cost, record, starts[record]
-    return best
-
-
-@njit(cache=True)
 def _dual_sums(duals: Floats, first: int, bits: int) -> Floats:
     """Sums of the duals of all subsets of `bits` records from `first` on."""
     sums = np.zeros(1 << bits)
@@ -322,10 +310,27 @@ def _cheapest(
 
 
 @njit(cache=True, parallel=True)
+def _how_many(
+    prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float
+) -> int:
+    """How many classes have a reduced cost of at most `most`."""
+    n = len(duals)
+    low_bits = min(n, _BLOCK)
+    low, high = _dual_sums(duals, 0, low_bits), _dual_sums(duals, low_bits, n - low_bits)
+    limit, total = most * (1.0 + 1e-9), 0
+    for b in prange(len(high)):
+        for offset in range(len(low)):
+            mask = b * len(low) + offset
+            if prices[mask] - low[offset] - high[b] - class_dual <= limit and _diverse(entropies, least, mask):
+                total += 1
+    return total
+
+
+@njit(cache=True, parallel=True)
 def _cheaper_than(
     prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float
-) -> NDArray[np.int64]:
-    """Every class whose reduced cost is at most `most`: counted block by block, then written to its place."""
+) -> tuple[NDArray[np.int64], Floats]:
+    """Every class whose reduced cost is at most `most`, and that cost, never negative; counted first, block by block."""
     n = len(duals)
     low_bits = min(n, _BLOCK)
     low, high = _dual_sums(duals, 0, low_bits), _dual_sums(duals, low_bits, n - low_bits)
@@ -337,13 +342,15 @@ def _cheaper_than(
             if prices[mask] - low[offset] - high[b] - class_dual <= limit and _diverse(entropies, least, mask):
                 starts[b + 1] += 1
     starts = np.cumsum(starts)
-    found = np.empty(starts[-1], np.int64)
+    found, costs = np.empty(starts[-1], np.int64), np.empty(starts[-1])
     for b in prange(len(high)):
         place = starts[b]
         if starts[b + 1] > place:
             for offset in range(len(low)):
                 mask = b * len(low) + offset
-                if prices[mask] - low[offset] - high[b] - class_dual <= limit and _diverse(entropies, least, mask):
+                cost = prices[mask] - low[offset] - high[b] - class_dual
+                if cost <= limit and _diverse(entropies, least, mask):
                     found[place] = mask
+                    costs[place] = max(cost, 0.0)
                     place += 1
-    return found
+    return found, costs

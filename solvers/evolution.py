@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from optmodels.conditions import ClassTest
 from optmodels.errors import InputError
 from optmodels.partition import Labels
-from optmodels.problem import Centroids, Problem, Scalarised
+from optmodels.problem import Problem, Scalarised
 from optmodels.rejudged import Rejudged
-from optmodels.solution import Solution, Status, Stop
+from optmodels.solution import Solution, Stop
 from optmodels.solver import FrontSolver, Run
-from solvers.archive import Archive
-from solvers.intensify import Improved, Intensifier
+from solvers.archive import Archive, solutions
+from solvers.intensify import Improved
+from solvers.settle import intensifier_of
 
 if TYPE_CHECKING:
     from pymoo.core.algorithm import Algorithm
@@ -29,7 +31,10 @@ _EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
 _AT_ONCE = 2  # local searches side by side
 _ROUNDS_PER_CLASS = 0.5  # of ruin and recreate, in one local search
 _ANCHORS_SHARE = 0.2  # of the evaluations or the time, for the ends of the front
+_IMPROVED_RUNGS = 4  # of the first partitions, about, that local search then improves
 _SEARCHES_SHARE = 0.6  # of the evaluations or the time after that, for local search
+_LATE = 2  # populations that a generation may decode when evaluations have run out, so as to come to its end
+_ONE_SEARCH = 0.05  # of the time, at most, for one local search
 _STARTS = 0.5  # of the first population, at most, are known partitions
 
 
@@ -62,9 +67,7 @@ class Evolution(FrontSolver):
 
     def refuses(self, problem: Problem) -> str | None:
         """It needs classes around centroids."""
-        if not isinstance(problem, Centroids) or problem.price.name != "spread":
-            return "it needs a model with classes around centroids, such as 'mo-obam' or 'microaggregation'."
-        return None
+        return problem.lacks_pymoo()
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the members of the front."""
@@ -83,7 +86,11 @@ class Evolution(FrontSolver):
             course.follow()
         finally:
             run.details.update(evaluations=course.evaluations, generations=course.generations)
-            found.extend(course.solutions())
+            found.extend(solutions(course.archive, problem, run))
+
+
+class _Over(Exception):
+    """Evaluations or time ran out within a generation."""
 
 
 class Course:
@@ -98,7 +105,7 @@ class Course:
         self.explored: Problem = explored
         self.native: CentroidProblem = explored.to_pymoo(options.n_centroids).native
         self.archive = Archive(self.native.n_obj)
-        self.intensifier = Intensifier(explored)
+        self.intensifier = intensifier_of(explored)
         self.draw = np.random.default_rng([run.seed, 1])
         self.generations = 0
         self._charged = 0
@@ -145,11 +152,25 @@ class Course:
 
     def follow(self) -> None:
         """The ends of the front, then generations with local search in between."""
-        from pymoo.core.termination import NoTermination
-
+        if self.run.start is not None:
+            self._judge(self.run.start)
         if self.options.memetic:
             self._anchor()
             self._anchors = self._work
+        self.native.watch = self._watch
+        with suppress(_Over):
+            self._evolve()
+
+    def _watch(self) -> None:
+        """End a generation that is late: one that meets mostly known partitions would try a hundred times for others."""
+        if not self.over:
+            return
+        if self._limit is None or self.evaluations >= self._limit + _LATE * self.options.population or self.run.expired:
+            raise _Over
+
+    def _evolve(self) -> None:
+        from pymoo.core.termination import NoTermination
+
         known = list(self.archive.partitions())
         few = max(1, int(_STARTS * self.options.population))
         starts = [known[i] for i in np.unique(np.linspace(0, len(known) - 1, min(few, len(known))).astype(int))]
@@ -181,24 +202,6 @@ class Course:
             total=None if self._limit is None else float(self._limit),
         )
 
-    def solutions(self) -> Iterator[Solution]:
-        """The archive, judged by the problem."""
-        run = self.run
-        for labels in self.archive.partitions():
-            evaluation = self.problem.evaluate(labels)
-            if evaluation.feasible:
-                yield Solution(
-                    problem=self.problem,
-                    solver=run.solver,
-                    status=Status.FEASIBLE,
-                    stop=run.stop,
-                    labels=labels,
-                    values=evaluation.values,
-                    bound=None,
-                    seconds=run.seconds,
-                    seed=run.seed,
-                )
-
     def _archive(self, infills: Population) -> None:
         costs = infills.get("F")
         for i in np.flatnonzero(infills.get("FEAS")):
@@ -220,25 +223,34 @@ class Course:
         return self.evaluations + self.intensifier.expected(labels, rounds) <= share * self._limit
 
     def _anchor(self) -> None:
-        """Partitions that are good in one objective: everyone together, and local search under strict conditions."""
+        """Partitions that are good in one objective: everyone together, constructions from lax to strict, local search."""
         self._judge(np.zeros(self.problem.n, np.int64))
-        ladder = self.intensifier.ladder()
-        for step, test in enumerate(ladder):
-            if self.over:
-                return
+        rungs: list[tuple[ClassTest, Labels]] = []
+        for test in reversed(self.intensifier.ladder()):
+            if self.over or self.spent > _ANCHORS_SHARE:
+                break
             built = self.intensifier.built(test)
-            if built is None:
-                continue
-            self._judge(built)
-            share = _ANCHORS_SHARE * (step + 1) / len(ladder)
-            rounds = self._rounds(built)
-            while self.spent < share and self._affordable(built, rounds, share) and not self.over:
-                better = self.intensifier.improve(built, test, rounds, int(self.draw.integers(1 << 31)), self._seconds())
+            self._charged += 1
+            if built is not None:
+                self._judge(built)
+                rungs.append((test, built))
+                self.report("first partitions")
+        self._improve_rungs(rungs[:: max(1, len(rungs) // _IMPROVED_RUNGS)])
+
+    def _improve_rungs(self, rungs: list[tuple[ClassTest, Labels]]) -> None:
+        """Local search on some of the first partitions, each for its part of the share."""
+        first = self.spent
+        for step, (test, built) in enumerate(rungs):
+            share = first + (_ANCHORS_SHARE - first) * (step + 1) / len(rungs)
+            rounds, labels = self._rounds(built), built
+            while self.spent < share and self._affordable(labels, rounds, share) and not self.over:
+                seed, seconds = int(self.draw.integers(1 << 31)), self._seconds(share - self.spent)
+                better = self.intensifier.improve(labels, test, rounds, seed, seconds)
                 if better is None:
                     break
                 self._charged += better.evaluations
-                gained = self._judge(better.labels)
-                built = better.labels
+                labels = better.labels
+                gained = self._judge(labels)
                 self.report("ends of the front")
                 if not gained:
                     break
@@ -253,7 +265,7 @@ class Course:
             and searches < self.options.population // 4
             and self._searched < _SEARCHES_SHARE * (self._work - self._anchors)
         ):
-            before, seconds = self._work, self._seconds()
+            before, seconds = self._work, self._seconds(_ONE_SEARCH)
             tasks = [self._task() for _ in range(_AT_ONCE)]
             if not all(self._affordable(labels, self._rounds(labels), 1.0) for labels, _, _ in tasks):
                 return
@@ -300,8 +312,10 @@ class Course:
     def _rounds(self, labels: Labels) -> int:
         return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1))
 
-    def _seconds(self) -> float | None:
-        return None if self.run.time_limit is None else max(self.run.remaining, 1e-3)
+    def _seconds(self, share: float) -> float | None:
+        """The longest that one local search may take: this share of the time."""
+        limit = self.run.time_limit
+        return None if limit is None else max(min(share * limit, self.run.remaining), 1e-3)
 
 
 @dataclass(frozen=True)

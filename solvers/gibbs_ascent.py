@@ -18,7 +18,6 @@ from solvers.class_counts import Needs
 Ints = NDArray[np.int64]
 
 _SMOOTH = 1e-7  # records added to every count, so that logarithms are finite
-_MET = 1e-7  # bits by which a fractional class may miss a condition
 
 
 @njit(cache=True)
@@ -127,24 +126,3 @@ def settle(
             for j in range(len(prices)):
                 prices[j] = max(0.0, prices[j] + stiffness * missing[j])
     return best
-
-
-@njit(cache=True)
-def made_feasible(members: Floats, counts: Ints, sensitive: Codes, starts: Ints, needs: Needs) -> Floats:
-    """The class mixed with as little of everyone as makes it meet the needs."""
-    size, n = members.sum(), counts.sum()
-    missing = np.zeros(len(starts))
-    held = _held(members, sensitive, starts[-1])
-    everyone = _held(counts.astype(np.float64), sensitive, starts[-1]) * (size / n)
-    _missing(held, starts, needs, missing)
-    if missing.max() <= _MET * size:
-        return members.copy()
-    low, high = 0.0, 1.0
-    for _ in range(30):
-        middle = 0.5 * (low + high)
-        _missing(held + middle * (everyone - held), starts, needs, missing)
-        if missing.max() <= _MET * size:
-            high = middle
-        else:
-            low = middle
-    return members + high * (counts * (size / n) - members)

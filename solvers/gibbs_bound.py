@@ -18,9 +18,11 @@ from solvers.class_counts import Needs, count_vectors
 from solvers.gibbs_pricing import Kinds
 
 _SLACK = 1e-2  # of an average class's price: how exact pricing is
-_NODES_A_CALL = 20_000
 _CONVERGED = 5e-3  # relative distance of the linear master's value from the bound
-_MOST_ROUNDS = 500
+_MOST_ROUNDS = 200
+_FIRST_WIDTH = 0.3  # of an average record's price
+_MOST_FAILURES = 12
+_GAIN = 5e-3
 
 
 @dataclass(frozen=True)
@@ -41,28 +43,36 @@ def least_price(
     counts = kinds.groups.counts
     n = int(counts.sum())
     most = max(1, n // needs.k)
-    master, field, table = BoxedMaster(counts, 1, most), kinds.field(), count_vectors(kinds.whole, needs)
-    master.add(kinds.cost(counts.astype(np.float64)), counts.astype(np.float64))
+    table = count_vectors(kinds.whole, needs)
+    field = kinds.field(table)
     slack = _SLACK * scale / most
     best = Bound(-inf, start)
-    duals, value, width, failures = start, inf, scale / n, 0
-    for _ in range(_MOST_ROUNDS):
-        floor, classes = kinds.price(field, needs, table, duals, slack, _NODES_A_CALL)
-        bound = float(duals @ counts) + (most * floor if floor < 0 else floor)
-        for members in classes:
-            master.add(kinds.cost(members), np.where(members > 1e-9, members, 0.0))
-        if bound > best.price:
-            best, width, failures = Bound(bound, duals), 1.2 * width, 0
-        else:
-            failures += 1
-            if failures > 3:
-                width, failures = 0.6 * width, 0
-        if best.price >= enough or over():
-            break
-        if value - best.price <= _CONVERGED * abs(best.price):
-            if not master.box_binds():
-                break
-            width *= 5.0
-        master.box(best.duals, width)
-        value, duals, _ = master.solve()
+    before = -inf
+    while best.price - before > _GAIN * abs(best.price) or before == -inf:
+        before = best.price
+        # Early cuts were made with worths that have since improved: they are forgotten, the worths are not.
+        master = BoxedMaster(counts, 1, most)
+        master.add(kinds.cost(counts.astype(np.float64)), counts.astype(np.float64))
+        duals, value, width, failures = best.duals, inf, _FIRST_WIDTH * scale / n, 0
+        for _ in range(_MOST_ROUNDS):
+            hopeless = (best.price - float(duals @ counts)) / most
+            floor, classes = kinds.price(field, needs, table, duals, slack, hopeless, over)
+            bound = float(duals @ counts) + (most * floor if floor < 0 else floor)
+            for reduced, members in classes:
+                kept = np.where(members > 1e-9, members, 0.0)
+                master.add(reduced + float(duals @ kept), kept)
+            if bound > best.price:
+                width, failures = 1.2 * width if bound - best.price > 1e-3 * abs(bound) else width, 0
+                best = Bound(bound, duals)
+            else:
+                failures += 1
+                width *= 0.8
+            if best.price >= enough or over():
+                return best
+            if value - best.price <= _CONVERGED * abs(best.price) or failures > _MOST_FAILURES:
+                if not master.box_binds() or failures > _MOST_FAILURES:
+                    break
+                width *= 5.0
+            master.box(best.duals, width)
+            value, duals, _ = master.solve()
     return best

@@ -9,8 +9,11 @@ the distribution p. Any worths and any p are valid; good ones are found by ascen
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -22,13 +25,17 @@ from optmodels.partition import class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
 from solvers.candidate_centres import Groups, grouped_price, taken
 from solvers.class_counts import Counts, Needs, cheapest_vector, worth_of_levels
-from solvers.gibbs_ascent import made_feasible, settle
+from solvers.gibbs_ascent import settle
 
 Ints = NDArray[np.int64]
 
-_CELLS = 96  # boxes of numeric coordinates to begin with, over all attributes
+_CELLS_AT_ONCE = 64  # by one worker between two looks at the clock
+_WORKERS = 2
+_NODES = 2_000  # visited of so many cells before boxes are no longer halved
+_CELLS = 64  # boxes of numeric coordinates to begin with, over all attributes
 _MODES = 64  # combinations of categories told apart; further attributes cost nothing, which keeps the bound valid
-_STEPS = 12  # ascent steps a visit
+_STEPS = 25  # ascent steps a visit
+_MEMORY = 0.1  # the share of the newest class in the mean of those met
 _FOUND = 100  # classes handed to the master after a pricing
 _FINE = 0.1  # of the slack: a box whose width costs an average class less than this is not halved
 
@@ -39,7 +46,7 @@ class Field(NamedTuple):
     low: Floats  # (cells, numeric): the box of numeric coordinates
     high: Floats
     mode: Codes  # (cells, categorical): its categories; -1 where they are left open
-    small: Floats  # (cells, sensitive values): what a record of that value is worth to a small class
+    small: Floats  # (cells, sizes, sensitive values): what a record of that value is worth to a small class
     members: Floats  # (cells, groups): a large fractional class near the cell's middle
     prices: Floats  # (cells, attributes + 1): what a bit of a record costs there, by attribute and of the total
 
@@ -87,7 +94,7 @@ class Kinds:
             np.add.at(held, column, self.groups.counts)
         return [held[a:b] for a, b in zip(self.starts[:-1], self.starts[1:], strict=True)]
 
-    def field(self) -> Field:
+    def field(self, table: Counts) -> Field:
         """Cells over all centres, with nothing known of them yet."""
         groups, d = self.groups, self.groups.numeric.shape[1]
         each = max(1, int(_CELLS ** (1 / max(d, 1)))) if d else 1
@@ -103,20 +110,43 @@ class Kinds:
         high = np.array([[edges[j][b[j] + 1] for j in range(d)] for b in boxes for _ in modes]).reshape(cells, d)
         mode = np.array([m for _ in boxes for m in modes], np.int32).reshape(cells, len(groups.n_codes))
         return Field(
-            low, high, mode, np.zeros((cells, self.starts[-1])), np.zeros((cells, len(groups.counts))),
+            low, high, mode, np.zeros((cells, len(table.starts) - 1, self.starts[-1])),
+            np.zeros((cells, len(groups.counts))),
             np.zeros((cells, len(self.starts))),
         )  # fmt: skip
 
     def price(
-        self, field: Field, needs: Needs, table: Counts, duals: Floats, slack: float, most_nodes: int
-    ) -> tuple[float, list[Floats]]:
-        """A lower bound on the reduced cost of any class that meets the needs, and classes of low cost."""
-        groups = self.groups
-        floor, found = _cheapest_class(
-            *groups.arrays, groups.n_codes, self.sensitive, self.starts, self.types, needs, table, field, duals, slack,
-            most_nodes,
-        )  # fmt: skip
-        return float(floor), list(found)
+        self, field: Field, needs: Needs, table: Counts, duals: Floats, slack: float, hopeless: float,
+        over: Callable[[], bool],
+    ) -> tuple[float, list[tuple[float, Floats]]]:  # fmt: skip
+        """A lower bound on the reduced cost of any class that meets the needs, and costs and members of such.
+
+        The bound is -inf where not all cells have been looked at: time was over, or there were enough classes already
+        and one of a cost below `hopeless`.
+        """
+        floor, best, found = inf, 0.0, []
+
+        def look(cells: Ints) -> tuple[float, list[tuple[float, Floats]]]:
+            lowest, classes = _cheapest_class(
+                *self.groups.arrays, self.sensitive, self.starts, self.types, needs, table, field, cells, duals, best,
+                slack,
+            )  # fmt: skip
+            return float(lowest), list(classes)
+
+        portions = max(1, len(field.low) // _CELLS_AT_ONCE)
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            for first in range(0, portions, _WORKERS):
+                # Every portion has cells from everywhere.
+                places = range(first, min(first + _WORKERS, portions))
+                for lowest, classes in pool.map(look, [np.arange(p, len(field.low), portions) for p in places]):
+                    found += classes
+                    floor = min(floor, lowest)
+                best = min([best, *(reduced for reduced, _ in found)])
+                if over() or (best < hopeless and len(found) >= _FOUND):
+                    floor = -inf
+                    break
+        found.sort(key=lambda pair: pair[0])
+        return floor, found[:_FOUND]
 
     def cost(self, members: Floats) -> float:
         """The spread of a class, whole or fractional."""
@@ -137,19 +167,18 @@ def _line_up(base: Floats, counts: Ints, types: Types, largest: int, ranked: Flo
 
 
 @njit(cache=True)
-def _merge(ranked: Floats, types: Types, worths: Floats, prefix: Floats, order: Ints) -> None:
+def _merge(ranked: Floats, types: Types, worths: Floats, records: int, prefix: Floats, order: Ints) -> None:
     """Sums of the cheapest records of each value of the first attribute, and from which type each comes."""
-    largest = ranked.shape[1]
     for v in range(len(types.of_value)):
         at = np.zeros(types.of_value.shape[1], np.int64)
         prefix[v, 0] = 0.0
-        for c in range(largest):
+        for c in range(records):
             best, place = np.inf, -1
             for p in range(len(at)):
                 t = types.of_value[v, p]
                 if t < 0:
                     break
-                if at[p] < largest:
+                if at[p] < records:
                     value = ranked[t, at[p]]
                     for j in range(1, types.values.shape[1]):
                         value -= worths[types.values[t, j]]
@@ -163,138 +192,92 @@ def _merge(ranked: Floats, types: Types, worths: Floats, prefix: Floats, order: 
 
 @njit(cache=True)
 def _small(
-    base: Floats, counts: Ints, types: Types, starts: Ints, table: Counts, worths: Floats, steps: int, stop: float,
-    members: Floats,
+    base: Floats, counts: Ints, types: Types, starts: Ints, k: int, table: Counts, worths: Floats, steps: int,
+    stop: float, members: Floats,
 ) -> float:  # fmt: skip
-    """A bound on what a small class costs, by ascent in the worths of the further attributes; its class as well.
+    """A bound on what a small class costs; `members` become the fractional class to which it belongs.
 
-    `worths` become the best found, and `members` a class of counts that are allowed for the first attribute.
+    `worths`, of the further attributes' values for each size of a class, become the best found.
     """
     largest = table.largest
     ranked, owners = np.empty((len(types.values), largest)), np.zeros((len(types.values), largest), np.int64)
     _line_up(base, counts, types, largest, ranked, owners)
+    cheapest = np.cumsum(np.sort(ranked.ravel())[:largest])
     prefix, order = np.empty((len(types.of_value), largest + 1)), np.zeros((len(types.of_value), largest), np.int64)
     least, which = np.empty(len(table.opens)), np.zeros(len(table.opens), np.int64)
-    trial, gradient = worths.copy(), np.zeros(len(worths))
-    best, pace = -np.inf, 1.0
-    for _ in range(steps):
-        _merge(ranked, types, trial, prefix, order)
-        worth_of_levels(table, starts, trial, least, which)
-        value, row = cheapest_vector(table, prefix, least)
-        if row < 0:
-            return np.inf
-        taken = np.zeros(len(types.values), np.int64)
-        for v in range(len(types.of_value)):
-            for c in range(table.first[row, v]):
-                taken[order[v, c]] += 1
-        gradient[:] = 0.0
-        for t in range(len(taken)):
-            for j in range(1, types.values.shape[1]):
-                gradient[types.values[t, j]] -= taken[t]
-        for j in range(table.places.shape[1]):
-            other = which[table.places[row, j]]
-            for v in range(starts[j + 1], starts[j + 2]):
-                gradient[v] += table.others[other, v - starts[j + 1]]
-        length = (gradient * gradient).sum()
-        if value > best:
-            best = value
-            worths[:] = trial
-            if best >= stop or length == 0.0:
-                _fill(taken, owners, members)
-                break
-            if best == value:
-                _fill(taken, owners, members)
-        else:
-            pace *= 0.7
-        if length == 0.0:
-            break
-        trial = trial + pace * max(stop - value, 0.0) / length * gradient
+    best, mean = np.inf, np.zeros(len(base))
+    for size in range(len(table.starts) - 1):
+        enough = min(stop, best)
+        bound = cheapest[k + size - 1]  # without any condition
+        if bound < enough and table.starts[size + 1, 0] > table.starts[size, 0]:
+            bound = _of_size(
+                size, k + size, ranked, owners, types, starts, table, worths[size], steps, enough, mean, prefix, order,
+                least, which,
+            )  # fmt: skip
+            if bound < best:
+                members[:] = mean
+        elif table.starts[size + 1, 0] == table.starts[size, 0]:
+            bound = np.inf
+        best = min(best, bound)
     return best
 
 
 @njit(cache=True)
-def _fill(taken: Ints, owners: Ints, members: Floats) -> None:
+def _of_size(
+    size: int, records: int, ranked: Floats, owners: Ints, types: Types, starts: Ints, table: Counts, worths: Floats,
+    steps: int, stop: float, members: Floats, prefix: Floats, order: Ints, least: Floats, which: Ints,
+) -> float:  # fmt: skip
+    """A bound on what a class of one size costs, by ascent in the worths; `members` is a mean of the classes met."""
+    trial, gradient, taken_of = worths.copy(), np.zeros(len(worths)), np.zeros(len(types.values), np.int64)
+    best, pace = -np.inf, 1.0
     members[:] = 0.0
-    for t in range(len(taken)):
-        for c in range(taken[t]):
-            members[owners[t, c]] += 1.0
+    for step in range(steps):
+        _merge(ranked, types, trial, records, prefix, order)
+        worth_of_levels(table, size, starts, trial, least, which)
+        value, row = cheapest_vector(table, size, prefix, least)
+        if row < 0:
+            return np.inf
+        taken_of[:] = 0
+        for v in range(len(types.of_value)):
+            for c in range(table.first[row, v]):
+                taken_of[order[v, c]] += 1
+        share = max(_MEMORY, 1.0 / (step + 1))
+        members *= 1.0 - share
+        gradient[:] = 0.0
+        for t in range(len(taken_of)):
+            for c in range(taken_of[t]):
+                members[owners[t, c]] += share
+            for j in range(1, types.values.shape[1]):
+                gradient[types.values[t, j]] -= taken_of[t]
+        for j in range(table.places.shape[1]):
+            other = which[table.places[row, j]]
+            for v in range(starts[j + 1], starts[j + 2]):
+                gradient[v] += table.others[other, v - starts[j + 1]]
+        if value > best:
+            best = value
+            worths[:] = trial
+        else:
+            pace *= 0.75
+        length = (gradient * gradient).sum()
+        if best >= stop or length == 0.0:
+            break
+        trial += pace * max(stop - value, 0.0) / length * gradient
+    return best
 
 
-@njit(cache=True)
-def _lacks(held: Floats, starts: Ints, needs: Needs) -> float:
-    """How many bits a class of these counts lacks, over all its conditions."""
-    lacking, total = 0.0, 0.0
-    for j in range(len(starts) - 1):
-        size, weighted = 0.0, 0.0
-        for v in range(starts[j], starts[j + 1]):
-            if held[v] > 0.0:
-                size += held[v]
-                weighted += held[v] * np.log2(held[v])
-        bits = np.log2(size) - weighted / size
-        total += bits
-        lacking += max(0.0, needs.least[j] - bits - 1e-9)
-    return lacking + max(0.0, needs.total - total - 1e-9)
-
-
-@njit(cache=True)
-def _repaired(
-    members: Floats, base: Floats, counts: Ints, sensitive: Codes, starts: Ints, needs: Needs, fresh: Ints
-) -> bool:
-    """Exchange members for the cheapest others of each type until the class meets the needs; whether it does."""
-    n_attributes = len(starts) - 1
-    held = np.zeros(starts[-1])
-    for g in range(len(members)):
-        if members[g] > 0.0:
-            for j in range(n_attributes):
-                held[sensitive[g, j]] += members[g]
-    lacking = _lacks(held, starts, needs)
-    for _ in range(6):
-        if lacking <= 0.0:
-            return True
-        best, best_out, best_in = 0.0, -1, -1
-        for out in range(len(members)):
-            if members[out] < 0.5:
-                continue
-            for j in range(n_attributes):
-                held[sensitive[out, j]] -= 1.0
-            for enter in fresh:
-                if enter < 0 or enter == out or members[enter] >= counts[enter]:
-                    continue
-                for j in range(n_attributes):
-                    held[sensitive[enter, j]] += 1.0
-                gain = lacking - _lacks(held, starts, needs)
-                for j in range(n_attributes):
-                    held[sensitive[enter, j]] -= 1.0
-                if gain > 1e-12:
-                    score = gain / max(base[enter] - base[out], 1e-6)
-                    if score > best:
-                        best, best_out, best_in = score, out, enter
-            for j in range(n_attributes):
-                held[sensitive[out, j]] += 1.0
-        if best_out < 0:
-            return False
-        members[best_out] -= 1.0
-        members[best_in] += 1.0
-        for j in range(n_attributes):
-            held[sensitive[best_out, j]] -= 1.0
-            held[sensitive[best_in, j]] += 1.0
-        lacking = _lacks(held, starts, needs)
-    return lacking <= 0.0
-
-
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _cheapest_class(
-    numeric: Floats, codes: Codes, code_weights: Floats, counts: Ints, n_codes: Ints, sensitive: Codes, starts: Ints,
-    types: Types, needs: Needs, table: Counts, field: Field, duals: Floats, slack: float, most_nodes: int,
-) -> tuple[float, list[Floats]]:  # fmt: skip
+    numeric: Floats, codes: Codes, code_weights: Floats, counts: Ints, sensitive: Codes, starts: Ints, types: Types,
+    needs: Needs, table: Counts, field: Field, cells: Ints, duals: Floats, best: float, slack: float,
+) -> tuple[float, list[tuple[float, Floats]]]:  # fmt: skip
     """Branch and bound over the cells of centres; children inherit what their cell knows."""
     n, d = len(counts), numeric.shape[1]
-    best, floor, nodes = 0.0, np.inf, 0
-    found, costs = [np.zeros(n)], [0.0]
-    base, members, fresh = np.empty(n), np.zeros(n), np.empty(len(types.values), np.int64)
+    floor, nodes = np.inf, 0
+    found = [(0.0, np.zeros(n))]
+    base, members = np.empty(n), np.zeros(n)
     beyond = Needs(needs.least, needs.total, table.largest + 1)
     any_large = counts.sum() > table.largest
-    for cell in range(len(field.low)):
+    for cell in cells:
         lows, highs, floors, depths = [field.low[cell].copy()], [field.high[cell].copy()], [-np.inf], [0]
         mode = field.mode[cell]
         worths, large, prices = field.small[cell].copy(), field.members[cell].copy(), field.prices[cell].copy()
@@ -305,7 +288,7 @@ def _cheapest_class(
                 floor = min(floor, parent)
                 continue
             nodes += 1
-            if nodes > most_nodes:
+            if depth > 0 and nodes > _NODES:
                 floor = min(floor, parent)
                 continue
             blur = 0.0
@@ -318,34 +301,22 @@ def _cheapest_class(
                 for j in range(len(mode)):
                     if mode[j] >= 0 and codes[g, j] != mode[j]:
                         base[g] += code_weights[j]
-            stop = best - 0.5 * slack
+            # Every cell may give a class to the master; within a cell only what could lower the floor matters.
+            stop = -0.5 * slack if depth == 0 else best - 0.5 * slack
             bound = taken(counts, base, needs.k)[1]  # without any condition but size
             if bound >= stop:
                 floor = min(floor, bound)
                 continue
-            bound = _small(base, counts, types, starts, table, worths, _STEPS, stop, members)
-            if bound < stop:
-                fresh[:] = -1
-                for g in range(n):
-                    t = types.of_group[g]
-                    if members[g] < counts[g] and (fresh[t] < 0 or base[g] < base[fresh[t]]):
-                        fresh[t] = g
-                if _repaired(members, base, counts, sensitive, starts, needs, fresh):
-                    reduced = grouped_price(numeric, codes, code_weights, counts, n_codes, members)
-                    reduced -= (members * duals).sum()
-                    best = min(best, reduced)
-                    if reduced < cheapest:
-                        cheapest, cheap = reduced, members.copy()
+            bound = _small(base, counts, types, starts, needs.k, table, worths, _STEPS, stop, members)
             if any_large:
                 of_large = settle(base, counts, sensitive, starts, beyond, large, prices, _STEPS, stop)
-                if of_large < stop:
-                    feasible = made_feasible(large, counts, sensitive, starts, needs)
-                    reduced = grouped_price(numeric, codes, code_weights, counts, n_codes, feasible)
-                    reduced -= (feasible * duals).sum()
-                    best = min(best, reduced)
-                    if reduced < cheapest:
-                        cheapest, cheap = reduced, feasible
-                bound = min(bound, of_large)
+                if of_large < bound:
+                    bound = of_large
+                    members[:] = large
+            at_middle = bound + blur * members.sum()
+            if bound < stop and at_middle < cheapest:
+                cheapest, cheap = at_middle, members.copy()
+                best = min(best, at_middle)
             if depth == 0:
                 field.small[cell] = worths
                 field.members[cell] = large
@@ -368,7 +339,5 @@ def _cheapest_class(
                 floors.append(bound)
                 depths.append(depth + 1)
         if cheapest < -slack:
-            found.append(cheap)
-            costs.append(cheapest)
-    order = np.argsort(np.array(costs))[:_FOUND]
-    return floor, [found[place] for place in order if costs[place] < 0.0]
+            found.append((cheapest, cheap))
+    return floor, found[1:]

@@ -15,7 +15,7 @@ import numpy as np
 
 from optmodels.conditions import ClassTest, count_values, distance_from_table
 from optmodels.objectives import QUANTITIES, least_entropies, quantity_of
-from optmodels.partition import Labels, canonical, class_sizes, members
+from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
 from optmodels.price import Floats, Price
 from optmodels.problem import Centroids, Problem
 from solvers.local_search.construct import first_partition, make_feasible
@@ -30,8 +30,8 @@ _SWEEP = 0.1
 _ROUND = 1.0
 _SWEEPS = 6  # that a descent usually takes
 # Where the first partitions of a front are sought: shares of the whole table's entropy, and distances from it.
-_SHARES_OF_ENTROPY = (0.4, 0.7, 0.9)
-_CLOSE = (0.4, 0.2)
+_SHARES_OF_ENTROPY = (0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985)
+_CLOSE = (0.5, 0.4, 0.3, 0.2, 0.1)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,25 @@ class Intensifier:
         schedule = Schedule(seconds=seconds, iterations=rounds, hottest=_HOTTEST, coldest=_COLDEST)
         follow(descent, schedule, lambda found: None)
         swept, recreated = _SWEEP * descent.sweeps * self.price.n, _ROUND * rounds * self.price.n / descent.n_classes
-        return Improved(canonical(descent.best), ceil(swept + recreated))
+        return Improved(self.joined(canonical(descent.best)), ceil(swept + recreated))
+
+    def joined(self, labels: Labels) -> Labels:
+        """The partition with classes of equal records made one, which costs nothing and hides everyone better.
+
+        Where the number of classes is prescribed or counts, it stays as it is.
+        """
+        if self.n_classes is not None or ("classes", None) in self._held:
+            return labels
+        order, starts = members(labels)
+        kinds = self._kinds[order]
+        first, last = np.minimum.reduceat(kinds, starts[:-1]), np.maximum.reduceat(kinds, starts[:-1])
+        # A class of one kind is known by that kind, any other by itself.
+        joint = np.where(first == last, first, len(labels) + np.arange(len(first)))
+        return canonical(joint[labels])
+
+    @cached_property
+    def _kinds(self) -> Labels:
+        return group_rows([*self.price.numeric.T, *self.price.codes.T])
 
     def expected(self, labels: Labels, rounds: int) -> float:
         """About how many evaluations `improve` will cost."""

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError
-from optmodels.flow import Bounds, Flow, sizes_only
+from optmodels.flow import Flow, network_of
 from optmodels.problem import FixedCentres, Problem
 from optmodels.solution import Solution
 from optmodels.solver import OnProgress, Run, Solver
@@ -116,17 +116,3 @@ class Network(Solver):
         explained = "every round's value is the optimum around the class means of the round before"
         details = {**best.details, "recentred": len(values) - 1, "values": values, "recentring": explained}
         return replace(best, seconds=seconds, details=details)
-
-
-def network_of(problem: FixedCentres, n: int) -> tuple[NDArray[np.int32], Bounds]:
-    """The group of each record and the bounds of each centre."""
-    if not problem.caps:
-        return np.zeros(n, np.int32), sizes_only(problem.least, np.minimum(problem.most, n))
-    bounds = Bounds(
-        problem.least,
-        np.minimum(problem.most, n),
-        np.minimum(problem.caps[0], np.minimum(problem.most, n)[:, None]),
-        problem.thresholds[0],
-        problem.slopes[0],
-    )
-    return np.ascontiguousarray(problem.groups[:, 0]), bounds

@@ -11,10 +11,11 @@ from optmodels.centroids.kernel import centred_prices
 from optmodels.errors import InputError, unknown
 from optmodels.partition import Labels
 from optmodels.price import Floats
-from optmodels.problem import Centroids, Problem, Scalarised
-from optmodels.solution import Stop
-from optmodels.solver import Run, Solver
-from solvers.intensify import Intensifier
+from optmodels.problem import Centroids, FreeCentres, Objective, Problem, Scalarised
+from optmodels.solution import Solution, Stop
+from optmodels.solver import FrontSolver, Run
+from solvers.archive import Archive, solutions
+from solvers.settle import intensifier_of
 
 if TYPE_CHECKING:
     from optmodels.centroids.space import CentroidSpace, Decoded
@@ -28,7 +29,7 @@ _POLISH_ROUNDS = 20
 
 
 @dataclass(frozen=True)
-class Pso(Solver):
+class Pso(FrontSolver):
     """A particle is a matrix of centroids; records join the nearest, and the swarm follows its best particles.
 
     By default particles are mended before they are scored, so that all satisfy the conditions, scored around the
@@ -37,7 +38,8 @@ class Pso(Solver):
     penalised by `penalty` for each missing record. Its best particle may break k. It is described in the details as
     `faithful`, with its violations; offered, and so returned, is only what satisfies the conditions.
 
-    `swarm` is 'paper' or 'pymoo'. Categories move by the transfer function |v / sqrt(v^2 + 1)|: the chance that a
+    A front is made of one swarm for each of `lambdas`, minimising the first objective plus lambda times the others (as
+    costs), and of all that their particles have met. `swarm` is 'paper' or, for one answer, 'pymoo'. Categories move by the transfer function |v / sqrt(v^2 + 1)|: the chance that a
     coordinate takes the common best's category, or the own best's.
 
     >>> import optmodels as om
@@ -58,6 +60,7 @@ class Pso(Solver):
     penalty: float = 1.0
     faithful: bool = False
     swarm: Swarm = "paper"
+    lambdas: tuple[float, ...] = (0.0001, 0.001, 0.01, 0.1, 1.0)
 
     def __post_init__(self) -> None:
         if self.swarm not in get_args(Swarm):
@@ -72,23 +75,49 @@ class Pso(Solver):
 
     def refuses(self, problem: Problem) -> str | None:
         """It needs classes around centroids."""
-        if not isinstance(problem, Centroids) or problem.price.name != "spread":
-            return "it needs a model with classes around centroids, such as 'mo-obam' or 'microaggregation'."
-        return None
+        if self.faithful and isinstance(problem, FreeCentres):
+            return "the faithful swarm is about MO-OBAM, whose records join their nearest centroid: drop faithful."
+        return problem.lacks_pymoo()
 
     def search(self, problem: Problem, run: Run) -> None:
         """Fly, and polish the best."""
         if self.swarm == "pymoo":
             self._by_pymoo(problem, run)
         else:
-            flight = Flight(self, problem, run)
+            flight = Flight(self, problem, run, run.seed)
             while flight.iterations < self.iterations and not run.expired:
-                flight.step()
+                decoded, costs = flight.step()
+                feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
+                if np.isfinite(feasible).any():
+                    run.offer(decoded.labels(int(np.argmin(feasible))))
             run.details.update(evaluations=flight.evaluations, **flight.described())
         if not run.expired:
             run.stop = Stop.ITERATIONS
         if run.labels is not None and not self.faithful:
             self._polish(problem, run, run.labels)
+
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """One swarm after the other; all feasible partitions that a particle stood for are candidates."""
+        archive, curve = Archive(len(problem.objectives)), []
+        reference = np.array([o.worse(worst, 0.0) for o, worst in zip(*_corner(problem), strict=True)])
+        evaluations = 0
+        run.details["curve"] = curve
+        try:
+            for place, weight in enumerate(self.lambdas):
+                flight = Flight(self, problem, run, run.seed + place, weight)
+                while flight.iterations < self.iterations and not run.expired:
+                    decoded, _ = flight.step()
+                    costs = flight.native.measures.costs(decoded)
+                    for i in np.flatnonzero(decoded.partitions.missing == 0):
+                        archive.add(costs[i], lambda i=i, decoded=decoded: decoded.labels(int(i)))
+                    done = evaluations + flight.evaluations
+                    curve.append((done, run.seconds, archive.hypervolume(reference)))
+                evaluations += flight.evaluations
+        finally:
+            if run.stop is Stop.CONVERGED:
+                run.stop = Stop.ITERATIONS
+            run.details.update(evaluations=evaluations, faithful=self.faithful)
+            found.extend(solutions(archive, problem, run))
 
     def _by_pymoo(self, problem: Problem, run: Run) -> None:
         from pymoo.algorithms.soo.nonconvex.pso import PSO
@@ -114,7 +143,7 @@ class Pso(Solver):
 
     def _polish(self, problem: Problem, run: Run, labels: Labels) -> None:
         """Local search on the loss that keeps the entropy of the best particle."""
-        intensifier = Intensifier(problem)
+        intensifier = intensifier_of(problem)
         seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
         rounds = _POLISH_ROUNDS * (int(labels.max()) + 1)
         better = intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
@@ -122,15 +151,24 @@ class Pso(Solver):
             run.offer(better.labels)
 
 
-class Flight:
-    """The swarm: positions, velocities, and the best places of each particle and of all."""
+def _corner(problem: Problem) -> tuple[tuple[Objective, ...], list[float]]:
+    worst = problem.reference()
+    return problem.objectives, [worst[objective.name] for objective in problem.objectives]
 
-    def __init__(self, options: Pso, problem: Problem, run: Run) -> None:
+
+class Flight:
+    """The swarm: positions, velocities, and the best places of each particle and of all.
+
+    It minimises the first objective and, as costs, `weight` times the others.
+    """
+
+    def __init__(self, options: Pso, problem: Problem, run: Run, seed: int, weight: float = 0.0) -> None:
         assert isinstance(problem, Centroids)
         self.options, self.problem, self.run = options, problem, run
+        self.weight = weight
         self.native = problem.to_pymoo(options.n_centroids, mend=not options.faithful).native
         self.space: CentroidSpace = self.native.space
-        self.draw = np.random.default_rng(run.seed)
+        self.draw = np.random.default_rng(seed)
         self.numeric = np.tile(
             np.arange(self.space.width) < problem.price.numeric.shape[1], self.space.n_centroids
         )  # which coordinates are numbers
@@ -148,8 +186,8 @@ class Flight:
         """Particles evaluated so far."""
         return self.native.decoded
 
-    def step(self) -> None:
-        """Score every particle, remember the best places, and move on."""
+    def step(self) -> tuple[Decoded, Floats]:
+        """Score every particle, remember the best places, and move on; what was scored, and how."""
         decoded = self.native.decode(self.positions)
         costs = self._fitness(decoded)
         better = costs < self.own_costs
@@ -157,26 +195,26 @@ class Flight:
         leader = int(np.argmin(costs))
         if costs[leader] < self.best_cost:
             self.best, self.best_cost = self.positions[leader].copy(), float(costs[leader])
-        feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
-        if np.isfinite(feasible).any():
-            self.run.offer(decoded.labels(int(np.argmin(feasible))))
         self.iterations += 1
         self.run.report(f"iteration {self.iterations}", done=float(self.iterations), total=float(self.options.iterations))
         self._move()
+        return decoded, costs
 
     def _fitness(self, decoded: Decoded) -> Floats:
-        """The problem's score, or its target; in the faithful swarm around raw centroids and with the penalty."""
-        costs = self.native.measures.costs(decoded)[:, 0]
+        """The target and the weighted others; in the faithful swarm around raw centroids and with the penalty."""
+        costs = self.native.measures.costs(decoded)
         missing = decoded.partitions.missing
+        others = self.weight * costs[:, 1:].sum(axis=1)
         if not self.options.faithful:
-            return np.where(missing > 0, np.inf, costs)
-        parts = self.problem.parts if isinstance(self.problem, Scalarised) else self.problem
+            return np.where(missing > 0, np.inf, costs[:, 0] + others)
+        problem = self.problem
+        parts = problem.parts if isinstance(problem, Scalarised) else problem
         prices = centred_prices(decoded.coarse.units, decoded.partitions.labels, *self.space.matrices(self.positions))
         losses = prices / float(getattr(parts, "price_scale", 1.0))
-        if isinstance(self.problem, Scalarised):
+        if isinstance(problem, Scalarised):
             entropies = decoded.partitions.entropies.sum(axis=1)
-            losses = np.array([self.problem.score(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
-        return np.asarray(losses + self.options.penalty * missing)
+            losses = np.array([problem.score(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
+        return np.asarray(losses + others + self.options.penalty * missing)
 
     def _move(self) -> None:
         shape = self.positions.shape

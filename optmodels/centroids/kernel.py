@@ -61,11 +61,11 @@ def decode_all(
     units: Units, test: ClassTest, asked: Asked, numeric: Floats, codes: Codes, fixed: bool, mend: bool
 ) -> Partitions:
     """Decode and measure matrices of centroids, numeric (m, centroids, d) and codes (m, centroids, c)."""
-    many, n_units, s = numeric.shape[0], len(units.counts), len(test.starts) - 1
-    labels = np.empty((many, n_units), np.int32)
-    prices, closeness = np.empty(many), np.zeros(many)
-    classes, homogeneous, missing = np.zeros(many, np.int64), np.zeros(many, np.int64), np.zeros(many, np.int64)
-    entropies, linkable = np.zeros((many, s)), np.zeros((many, len(asked.taus)), np.int64)
+    many, s = len(numeric), len(test.starts) - 1
+    labels = np.empty((many, len(units.counts)), np.int32)
+    prices, closeness = np.empty(many), np.empty(many)
+    classes, homogeneous, missing = np.empty(many, np.int64), np.empty(many, np.int64), np.empty(many, np.int64)
+    entropies, linkable = np.empty((many, s)), np.zeros((many, len(asked.taus)), np.int64)
     for i in prange(many):
         sizes = np.zeros(numeric.shape[1], np.int64)
         counts = np.zeros((numeric.shape[1], test.starts[-1]), np.int64)
@@ -75,17 +75,45 @@ def decode_all(
             missing[i] = mend_classes(units, test, numeric[i], codes[i], fixed, labels[i], sizes, counts)
         else:
             missing[i] = _lacking(test, sizes, counts, fixed)
-        prices[i] = _spread(units, labels[i], sizes)
-        for c in range(len(sizes)):
-            if sizes[c] > 0:
-                classes[i] += 1
-                for t in range(len(asked.taus)):
-                    if sizes[c] * asked.taus[t] < 1.0:
-                        linkable[i, t] += sizes[c]
-        homogeneous[i] = _diversity(test, sizes, counts, entropies[i])
-        if asked.closeness:
-            closeness[i] = _furthest(test, sizes, counts)
+        prices[i], classes[i], homogeneous[i], closeness[i] = _measured(
+            units, test, asked, labels[i], sizes, counts, entropies[i], linkable[i]
+        )
     return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
+
+
+@njit(cache=True)
+def measure_all(units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.int32], n_classes: int) -> Partitions:
+    """Measure partitions that were made elsewhere, one per row: the class of each unit."""
+    many, s = len(labels), len(test.starts) - 1
+    prices, closeness = np.empty(many), np.empty(many)
+    classes, homogeneous, missing = np.empty(many, np.int64), np.empty(many, np.int64), np.zeros(many, np.int64)
+    entropies, linkable = np.empty((many, s)), np.zeros((many, len(asked.taus)), np.int64)
+    for i in range(many):
+        sizes = np.zeros(n_classes, np.int64)
+        counts = np.zeros((n_classes, test.starts[-1]), np.int64)
+        count(units, labels[i], sizes, counts)
+        prices[i], classes[i], homogeneous[i], closeness[i] = _measured(
+            units, test, asked, labels[i], sizes, counts, entropies[i], linkable[i]
+        )
+    return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
+
+
+@njit(cache=True)
+def _measured(
+    units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
+    entropies: Floats, linkable: Ints,
+) -> tuple[float, int, int, float]:  # fmt: skip
+    """Price, classes, homogeneous records and closeness of a partition; writes its entropies and linkable records."""
+    classes = 0
+    for size in sizes:
+        if size > 0:
+            classes += 1
+            for t in range(len(asked.taus)):
+                if size * asked.taus[t] < 1.0:
+                    linkable[t] += size
+    homogeneous = _diversity(test, sizes, counts, entropies)
+    closeness = _furthest(test, sizes, counts) if asked.closeness else 0.0
+    return _spread(units, labels, sizes), classes, homogeneous, closeness
 
 
 @njit(cache=True)
@@ -233,7 +261,8 @@ def _complete(
     came_from = np.empty(len(labels), np.int32)
     moved = np.empty(len(labels), np.int64)
     n_moved = 0
-    order = np.argsort(extra) if test.k > 8 else _first_of(extra, 4 * test.k + 16)
+    # k classes of k + 1 units can spare k: fewer candidates might not do
+    order = np.argsort(extra) if test.k > 8 else _first_of(extra, max(4 * test.k + 16, test.k * (test.k + 1)))
     for u in order:
         if extra[u] == np.inf:
             break

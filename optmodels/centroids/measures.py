@@ -53,6 +53,7 @@ class Measures:
             )
         measures: dict[str, Callable[[Partitions], Floats]] = {
             "loss": lambda found: found.prices / scale,
+            "distance": lambda found: found.prices,
             "entropy": lambda found: found.entropies.sum(axis=1),
             "classes": lambda found: found.classes.astype(np.float64),
             "homogeneity": lambda found: found.homogeneous.astype(np.float64),

@@ -116,7 +116,7 @@ class Polish(Repair):  # type: ignore[misc]
     """The centroids become the means and modes of the mended classes: for the same classes nothing costs less."""
 
     def _do(self, problem: CentroidProblem, X: Floats, **kwargs: Any) -> Floats:
-        return problem.space.polished(X, problem.decode(X))
+        return problem.polished(X)
 
 
 class SamePartition(DuplicateElimination):  # type: ignore[misc]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 from pymoo.core.problem import Problem as PymooProblem
 
+from optmodels.centroids.balanced import BalancedSpace
 from optmodels.centroids.measures import Measures
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.errors import InputError
 from optmodels.partition import Labels
 from optmodels.price import Floats
-from optmodels.problem import Centroids, Problem, Scalarised
+from optmodels.problem import Centroids, FreeCentres, Problem, Scalarised
 from optmodels.rejudged import Rejudged
 
 # Centroids of a decision where the number of classes is free: more make every operator slower and no front better.
@@ -34,6 +36,7 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
     Attributes:
         space: the way from decisions to partitions and back.
         decoded: how many decisions have been decoded so far: what evaluations cost, with or without operators.
+        watch: called before every batch of decisions is decoded; what it raises ends whatever asked for them.
     """
 
     def __init__(self, problem: Problem, n_centroids: int | None = None, *, mend: bool = True) -> None:
@@ -42,11 +45,15 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
             raise InputError(f"n_centroids must be a whole number of at least 1, not {n_centroids!r}.")
         if problem.n_classes is not None and n_centroids not in (None, problem.n_classes):
             raise InputError(f"The problem asks for {problem.n_classes} classes, so n_centroids cannot be {n_centroids}.")
-        many = problem.n_classes or n_centroids or max(1, min(_MOST_CENTROIDS, problem.n // problem.test.k))
-        self.space = CentroidSpace(problem.price, problem.test, many, problem.n_classes is not None)
+        if isinstance(problem, FreeCentres):
+            self.space: CentroidSpace = BalancedSpace.of(problem)
+        else:
+            many = problem.n_classes or n_centroids or max(1, min(_MOST_CENTROIDS, problem.n // problem.test.k))
+            self.space = CentroidSpace(problem.price, problem.test, many, problem.n_classes is not None)
         self.judge = problem
         self.mend = mend
         self.decoded = 0
+        self.watch: Callable[[], None] | None = None
         # A scalarised problem's further objectives are only what its score is made of, unless they were asked for.
         alone = isinstance(problem, Scalarised) and not isinstance(problem, Rejudged)
         objectives = problem.objectives[:1] if alone else problem.objectives
@@ -80,19 +87,28 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
 
     def decode(self, decisions: Floats) -> Decoded:
         """The partitions of decisions, measured; they are remembered."""
+        if self.watch is not None:
+            self.watch()
         decoded = self.space.decode(decisions, self.measures.asked, mend=self.mend)
         self.decoded += len(decisions)
         costs = self.measures.costs(decoded)
         for i, decision in enumerate(decisions):
             partition = _digest(decoded.labels(i).astype(np.int32))
             self._seen[_digest(decision)] = partition, costs[i], int(decoded.partitions.missing[i])
-        while len(self._seen) > _REMEMBERED:
-            self._seen.popitem(last=False)
         return decoded
+
+    def polished(self, decisions: Floats) -> Floats:
+        """Decisions moved to the means and modes of their classes."""
+        batches = self._batches(decisions)
+        return np.concatenate([self.space.polished(batch, self.decode(batch)) for batch in batches])
 
     def partition_keys(self, decisions: Floats) -> list[bytes]:
         """A key for each decision, the same for the same partition."""
         return [partition for partition, _, _ in self._recalled(decisions)]
+
+    def _batches(self, decisions: Floats) -> list[Floats]:
+        """Decisions in as many pieces as leave moments to be interrupted."""
+        return np.split(decisions, range(self.space.at_once, len(decisions), self.space.at_once))
 
     def _evaluate(self, x: Floats, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         recalled = self._recalled(x)
@@ -108,14 +124,15 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
 
     def _recalled(self, decisions: Floats) -> list[tuple[bytes, Floats, int]]:
         keys = [_digest(decision) for decision in decisions]
-        new = [i for i, key in enumerate(keys) if key not in self._seen]
+        recalled = {key: self._seen[key] for key in keys if key in self._seen}
+        new = [i for i, key in enumerate(keys) if key not in recalled]
         if new:
-            # all of this batch must still be remembered when it is read back
-            for key in keys:
-                if key in self._seen:
-                    self._seen.move_to_end(key)
-            self.decode(np.ascontiguousarray(decisions[new]))
-        return [self._seen[key] for key in keys]
+            for batch in self._batches(np.ascontiguousarray(decisions[new])):
+                self.decode(batch)
+            recalled |= {keys[i]: self._seen[keys[i]] for i in new}
+        while len(self._seen) > _REMEMBERED:
+            self._seen.popitem(last=False)
+        return [recalled[key] for key in keys]
 
 
 def _digest(array: Any) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,8 @@ class CentroidSpace:
     >>> space.labels(np.array([20.0, 60.0, 70.0]))  # the class of 70 alone is dissolved
     array([0, 1, 0, 1, 0, 1])
     """
+
+    at_once: ClassVar[int] = 1_000  # decisions that are decoded in a moment
 
     price: Price
     test: ClassTest

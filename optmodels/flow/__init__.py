@@ -8,6 +8,7 @@ computes a bound that holds for the whole problem. When nothing pays, value and 
 from optmodels.flow.distances import Metric, class_distances, distances
 from optmodels.flow.flow import Flow, sizes_only
 from optmodels.flow.matching import cheapest_matching
+from optmodels.flow.network import network_of
 from optmodels.flow.paths import Bounds
 
-__all__ = ["Bounds", "Flow", "Metric", "cheapest_matching", "class_distances", "distances", "sizes_only"]
+__all__ = ["Bounds", "Flow", "Metric", "cheapest_matching", "class_distances", "distances", "network_of", "sizes_only"]

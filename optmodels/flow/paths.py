@@ -277,7 +277,7 @@ def _augment(bounds: Bounds, arcs: Arcs, state: State, work: Work, source: int) 
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def advance(bounds: Bounds, arcs: Arcs, state: State, work: Work, effort: int) -> tuple[int, int]:
     """Shortest augmenting paths until no excess is left or the effort is spent: (DONE, MORE or STUCK; paths)."""
     work.seen[:] = 0

@@ -9,6 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
+from solvers.columns import split_bound
 from solvers.columns.greedy import grow_classes
 from solvers.columns.instance import Floats, Instance, Ints
 from solvers.columns.master import Master, Relaxed
@@ -53,7 +54,9 @@ class Generation:
     seconds: dict[str, float] = field(default_factory=lambda: {"master": 0.0, "greedy": 0.0, "exact": 0.0})
     values: list[float] = field(default_factory=list)  # of the linear master, whenever it was solved exactly
     rounds: int = 0
+    priced: int = 0  # how often exactly
     relaxed: Relaxed | None = None
+    _reachable: bool | None = None  # exact pricing, as far as is known
     _amount: float | None = None  # None: there was no partition to begin from, and the duals are not steered
 
     def start(self, classes: list[Ints]) -> None:
@@ -64,7 +67,14 @@ class Generation:
         self._centre(rows, _BOX_AMOUNT)
         goal = float(rows @ self.instance.types.copies)
         deadline = perf_counter() + min(_QUICK_SECONDS, _QUICK_SHARE * self.remaining())
-        self.proved(quick_bound(self.instance, rows, goal, lambda: perf_counter() > deadline or self.expired()))
+
+        def late() -> bool:
+            return perf_counter() > deadline or self.expired()
+
+        if split_bound.applies(self.instance):
+            split_bound.split_bound(self.instance, goal, self.proved, late)
+        else:
+            self.proved(quick_bound(self.instance, rows, goal, late))
 
     def _neighbourhoods(self) -> list[Ints]:
         """Every type with its nearest records, in a few sizes: a crude but even supply of first columns."""
@@ -81,10 +91,10 @@ class Generation:
         self._amount = amount
         self.master.steer(rows, _BOX_SHARE * np.maximum(np.abs(rows), _BOX_LEAST / _BOX_SHARE), amount)
 
-    def converge(self, on_round: Callable[[], None]) -> Certificate | None:
-        """Generate until nothing is left to add; None if the time ran out first.
+    def converge(self, on_round: Callable[[], None], ceiling: float = np.inf) -> Certificate | None:
+        """Generate until nothing is left to add or the bound reaches the ceiling; None if the time ran out first.
 
-        The certificate says `converged` unless exact pricing had to be cut short.
+        The certificate says `converged` unless exact pricing was cut short or artificial columns are needed.
         """
         best: Certificate | None = None
         while not self.expired():
@@ -100,8 +110,13 @@ class Generation:
             on_round()
             if added >= _FEW:
                 continue
+            if self._reachable is None:
+                self._reachable = not self.pricer.out_of_reach(relaxed.duals, TOLERANCE)
+            if not self._reachable:
+                return None
             with self._clock("exact"):
                 priced = self.pricer.price(relaxed.duals, TOLERANCE, self.expired)
+            self.priced += 1
             added += self.master.add(priced.classes)
             bound = self.master.dual_value(relaxed.duals) + priced.slack(self.instance)
             self.proved(bound)
@@ -112,10 +127,11 @@ class Generation:
             if added == 0 and whole:
                 self.values.append(relaxed.value)
                 return certificate
+            if bound >= ceiling or (added == 0 and self._amount is None):
+                return Certificate(relaxed.duals, bound, converged=False)
             if self._amount is None:
-                if added == 0:
-                    return None  # the artificial columns are needed: nothing to branch on or to cut
-            elif best is None or bound > best.bound:
+                continue
+            if best is None or bound > best.bound:
                 best = certificate
                 self._centre(relaxed.duals.rows, self._amount)
             elif added == 0:

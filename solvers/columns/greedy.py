@@ -76,6 +76,11 @@ def _grow(
             odd[cut] = not odd[cut]
             for u in duals.members[cut]:
                 penalty[u] += duals.penalties[cut] if odd[cut] else -duals.penalties[cut]
+        for e in range(len(duals.charges)):
+            if duals.pairs[e, 0] == record:
+                penalty[duals.pairs[e, 1]] += duals.charges[e]
+            elif duals.pairs[e, 1] == record:
+                penalty[duals.pairs[e, 0]] += duals.charges[e]
         if size >= smallest:
             cost = reduced_cost(types, duals, members[:size])
             if cost < best:

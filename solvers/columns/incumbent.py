@@ -23,17 +23,27 @@ def first_partition(problem: ClassAdditive) -> Labels | None:
     return labels
 
 
-def improved(problem: ClassAdditive, run: Run, seconds: float | None = None) -> None:
-    """Offer what local search makes of the incumbent, as it finds it, in so many seconds or in a share of the time."""
+def improved(problem: ClassAdditive, run: Run, seconds: float | None = None, again: int = 0) -> list[Labels]:
+    """Offer what local search makes of the incumbent, as it finds it, in so many seconds or in a share of the time.
+
+    Returns its best partitions; `again` is how often it was called before.
+    """
     n = problem.price.n
     if run.labels is None or n <= _SMALL:
-        return
+        return []
     if seconds is None:
         seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
     run.report("local search")
     fixed = problem.n_classes is not None
-    descent = Descent(problem.price, problem.test, run.labels, fixed=fixed, seed=run.seed)
+    descent = Descent(problem.price, problem.test, run.labels, fixed=fixed, seed=run.seed + again)
+    found: list[Labels] = []
+
+    def on_best(labels: Labels) -> None:
+        found.append(labels)
+        run.offer(labels)
+
     try:
-        follow(descent, Schedule(seconds=max(seconds, 1e-3)), run.offer)
+        follow(descent, Schedule(seconds=max(seconds, 1e-3)), on_best)
     finally:
         run.offer(descent.best)
+    return found

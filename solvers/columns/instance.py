@@ -102,7 +102,8 @@ class Instance:
             distance = self.squared * turan
             if self.disagreeing is not None:
                 distance += self.disagreeing * turan
-        return PairBound(size, distance, nearest_sums(distance, self.types.copies, size))
+        everyone = np.arange(self.n_types)
+        return PairBound(size, distance, sums_of_nearest(distance, self.types.copies, size, everyone))
 
     def price(self, members: Ints) -> float:
         """The price of a class given by the types of its records (repeated for copies)."""
@@ -204,14 +205,14 @@ def _disagreements(codes: NDArray[np.int32], weights: Floats) -> Floats:
 
 
 @njit(cache=True)
-def nearest_sums(distance: Floats, copies: Ints, size: int) -> Floats:
-    """For each type, the sum of the q smallest distances to other records (copies count), q = 0..size-1."""
-    n = len(distance)
-    sums = np.zeros((n, size))
+def sums_of_nearest(distance: Floats, copies: Ints, size: int, rows: Ints) -> Floats:
+    """For each type in `rows`, the sum of the q smallest distances to other records (copies count), q = 0..size-1."""
+    sums = np.zeros((len(rows), size))
     least = np.empty(size)
-    for a in range(n):
+    for i in range(len(rows)):
+        a = rows[i]
         least[:] = np.inf
-        for b in range(n):
+        for b in range(len(distance)):
             for _ in range(min(copies[b] - (a == b), size)):
                 value = distance[a, b]
                 if value >= least[size - 1]:
@@ -222,5 +223,5 @@ def nearest_sums(distance: Floats, copies: Ints, size: int) -> Floats:
                     q -= 1
                 least[q] = value
         for q in range(1, size):
-            sums[a, q] = sums[a, q - 1] + least[q - 1]
+            sums[i, q] = sums[i, q - 1] + least[q - 1]
     return sums

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import highspy
 import numpy as np
 
+from solvers.columns.charges import Pair, pairs_in
 from solvers.columns.instance import Floats, Instance, Ints
 from solvers.columns.search import Duals
 
@@ -62,7 +63,14 @@ class CutSet:
                 totals[number] += count
         return {number: total // 2 for number, total in totals.items() if total >= 2}
 
-    def duals(self, rows: Floats, count: float, penalties: Floats) -> Duals:
+    def duals(
+        self,
+        rows: Floats,
+        count: float,
+        penalties: Floats,
+        pairs: Sequence[Pair] = (),
+        charges: Sequence[float] = (),
+    ) -> Duals:
         """The duals in the form the kernels read; cuts without a penalty are left out."""
         active = np.flatnonzero(penalties > 0)
         members = np.array([self.triples[c] for c in active], np.int64).reshape(-1, 3)
@@ -70,13 +78,23 @@ class CutSet:
         by_type = np.argsort(flat, kind="stable")
         starts = np.zeros(len(rows) + 1, np.int64)
         np.cumsum(np.bincount(flat, minlength=len(rows)), out=starts[1:])
-        return Duals(rows, count, penalties[active], members, starts, (by_type // 3).astype(np.int64))
+        return Duals(
+            rows,
+            count,
+            penalties[active],
+            members,
+            starts,
+            (by_type // 3).astype(np.int64),
+            np.array(pairs, np.int64).reshape(-1, 2),
+            np.array(charges, np.float64),
+        )
 
 
 class Master:
     """min sum price * x, every record in one class, optionally a fixed number of classes, subset-row cuts.
 
     The first columns are artificial, two for each row, so that the LP is feasible whatever has been generated.
+    Branching adds rows for how many pairs of records of two types are together, each with an artificial column.
     """
 
     def __init__(self, instance: Instance, big: float) -> None:
@@ -84,7 +102,12 @@ class Master:
         self.classes: list[Ints] = []
         self.prices: list[float] = []
         self.cuts = CutSet(instance.types.copies)
+        self.pairs: list[Pair] = []
+        self._pair_least = np.zeros(0)
+        self._pair_most = np.zeros(0)
+        self._big = big
         self._known: set[bytes] = set()
+        self._places: list[int] = []  # columns of the classes
         self._lp = highspy.Highs()
         self._lp.setOptionValue("output_flag", False)
         self._lp.setOptionValue("threads", 1)
@@ -126,6 +149,13 @@ class Master:
         self._lp.changeColsCost(n, places, np.column_stack([centre + width, width - centre]).ravel())
         self._lp.changeColsBounds(n, places, np.zeros(n), np.full(n, amount))
 
+    def let_go(self) -> None:
+        """Steer the duals no longer, and make the LP feasible again whatever branching forbids."""
+        n = self._n_artificial
+        places = np.arange(n, dtype=np.int32)
+        self._lp.changeColsCost(n, places, np.full(n, self._big))
+        self._lp.changeColsBounds(n, places, np.zeros(n), np.full(n, highspy.kHighsInf))
+
     def add(self, classes: Iterable[Ints]) -> int:
         """Add the classes that are not there yet; how many those were."""
         costs: list[float] = []
@@ -142,18 +172,18 @@ class Master:
             self.prices.append(self.instance.price(ordered))
             costs.append(self.prices[-1])
             starts.append(len(rows))
-            for row, value in self.column(ordered).items():
+            for row, value in (self.column(ordered) | self._pair_entries(ordered)).items():
                 rows.append(row)
                 values.append(value)
         if costs:
+            first = self._lp.getNumCol()
+            self._places += range(first, first + len(costs))
             self._add_columns(costs, starts, rows, values)
         return len(costs)
 
     def column(self, members: Ints) -> dict[int, float]:
-        """Row -> coefficient of a class."""
-        counts: dict[int, int] = {}
-        for t in members.tolist():
-            counts[t] = counts.get(t, 0) + 1
+        """Row -> coefficient of a class, but for the rows of branching."""
+        counts = counts_of(members)
         column: dict[int, float] = dict(counts)
         if self.instance.n_classes is not None:
             column[self._n_rows - 1] = 1.0
@@ -162,7 +192,7 @@ class Master:
         return column
 
     def add_cuts(self, triples: Iterable[Triple]) -> int:
-        """Add the subset-row cuts that are not there yet; how many those were."""
+        """Add the subset-row cuts that are not there yet; how many those were. There are none after branching."""
         first = len(self.cuts)
         for triple in triples:
             self.cuts.add(triple)
@@ -170,12 +200,9 @@ class Master:
         if not entries:
             return 0
         for place, members in enumerate(self.classes):
-            counts: dict[int, int] = {}
-            for t in members.tolist():
-                counts[t] = counts.get(t, 0) + 1
-            for number, times in self.cuts.coefficients(counts).items():
+            for number, times in self.cuts.coefficients(counts_of(members)).items():
                 if number >= first:
-                    entries[number].append((self._n_artificial + place, float(times)))
+                    entries[number].append((self._places[place], float(times)))
         for number, entry in entries.items():
             places = np.array([place for place, _ in entry], np.int32)
             values = np.array([value for _, value in entry], np.float64)
@@ -195,16 +222,23 @@ class Master:
         weights = np.array(solution.col_value)
         n_types = self.instance.n_types
         count = float(dual[n_types]) if self.instance.n_classes is not None else 0.0
-        penalties = np.maximum(-dual[self._n_rows :], 0.0)
+        n_cuts = self._n_rows + len(self.cuts)
+        penalties = np.maximum(-dual[self._n_rows : n_cuts], 0.0)
+        charges = self._charges(-dual[n_cuts:])
+        active = np.flatnonzero(charges)
+        artificial = np.ones(len(weights), np.bool_)
+        artificial[self._places] = False
         return Relaxed(
             value=float(self._lp.getObjectiveValue()),
-            weights=weights[self._n_artificial :],
-            duals=self.cuts.duals(dual[:n_types].copy(), count, penalties),
-            missing=float(weights[: self._n_artificial].sum()),
+            weights=weights[self._places],
+            duals=self.cuts.duals(
+                dual[:n_types].copy(), count, penalties, [self.pairs[p] for p in active], charges[active].tolist()
+            ),
+            missing=float(weights[artificial].sum()),
         )
 
     def row_bounds(self) -> tuple[Floats, Floats]:
-        """Lower and upper ends of all rows, cuts included."""
+        """Lower and upper ends of all rows, cuts included, those of branching not."""
         sides = self.instance.types.copies.astype(np.float64)
         if self.instance.n_classes is not None:
             sides = np.append(sides, float(self.instance.n_classes))
@@ -218,4 +252,58 @@ class Master:
         if self.instance.n_classes is not None:
             value += duals.each * self.instance.n_classes
         sides = copies[duals.members].sum(axis=1) // 2
+        for pair, charge in zip(duals.pairs.tolist(), duals.charges.tolist(), strict=True):
+            place = self.pairs.index((pair[0], pair[1]))
+            value -= charge * float((self._pair_most if charge > 0 else self._pair_least)[place])
         return value - float(duals.penalties @ sides)
+
+    def add_pair(self, pair: Pair) -> int:
+        """A row that counts the pairs of records of these two types that are together; its number."""
+        if pair in self.pairs:
+            return self.pairs.index(pair)
+        entries = [(self._places[c], float(pairs_in(counts_of(m), pair))) for c, m in enumerate(self.classes)]
+        entries = [(place, value) for place, value in entries if value]
+        self._lp.addRow(
+            -highspy.kHighsInf,
+            highspy.kHighsInf,
+            len(entries),
+            np.array([place for place, _ in entries], np.int32),
+            np.array([value for _, value in entries], np.float64),
+        )
+        self.pairs.append(pair)
+        self._add_columns([self._big], [0], [self._lp.getNumRow() - 1], [1.0])
+        self._pair_least = np.append(self._pair_least, -np.inf)
+        self._pair_most = np.append(self._pair_most, np.inf)
+        return len(self.pairs) - 1
+
+    def restrict(self, limits: Iterable[tuple[int, float, float]]) -> None:
+        """Allow just these numbers of pairs together (row, least, most); others are free."""
+        self._pair_least[:] = -np.inf
+        self._pair_most[:] = np.inf
+        for row, least, most in limits:
+            self._pair_least[row] = max(self._pair_least[row], least)
+            self._pair_most[row] = min(self._pair_most[row], most)
+        first = self._n_rows + len(self.cuts)
+        for row in range(len(self.pairs)):
+            self._lp.changeRowBounds(first + row, self._pair_least[row], self._pair_most[row])
+        self._lp.setOptionValue("simplex_strategy", _DUAL_SIMPLEX)
+
+    def _pair_entries(self, members: Ints) -> dict[int, float]:
+        if not self.pairs:
+            return {}
+        counts, first = counts_of(members), self._n_rows + len(self.cuts)
+        entries = {first + row: float(pairs_in(counts, pair)) for row, pair in enumerate(self.pairs)}
+        return {row: value for row, value in entries.items() if value}
+
+    def _charges(self, charges: Floats) -> Floats:
+        """Charges that are none on the sides that are open: those would be rounding."""
+        charges = np.where(np.isfinite(self._pair_most), charges, np.minimum(charges, 0.0))
+        return np.where(np.isfinite(self._pair_least), charges, np.maximum(charges, 0.0))
+
+
+def counts_of(members: Ints) -> dict[int, int]:
+    """How often each type is in a class."""
+    counts: dict[int, int] = {}
+    for t in members.tolist():
+        counts[t] = counts.get(t, 0) + 1
+    return counts

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from solvers.columns.charges import charged, rewards
 from solvers.columns.instance import Floats, Instance, Ints, PairBound
 from solvers.columns.search import Duals
 from solvers.columns.sweeps import collect, collect_few, search_many, star_bounds
@@ -19,6 +20,8 @@ from solvers.columns.sweeps import collect, collect_few, search_many, star_bound
 _THREADS = 2
 _MOST_KEPT_BYTES = 2_000_000_000  # of pairwise bounds
 _CHUNK = 16  # seeds times class size
+_SAMPLE = 24
+_LEAST_COMPLETED = 0.5
 # What a search that was cut short is tried again with: ever less of the gap between the crude bound and zero.
 _SHARES = (0.5, 0.75, 0.875)
 
@@ -38,14 +41,15 @@ class Priced:
     def slack(self, instance: Instance) -> float:
         """A bound (at most 0) on the reduced costs of any partition together.
 
-        A type is the medoid of at most as many classes as it has copies, and there are at most
-        `most_classes` classes.
+        A type is the medoid of at most as many classes as it has copies, and there are at most n/k classes; so it
+        is for the fractional classes that `sizes` speaks of.
         """
-        total, left = 0.0, instance.most_classes
+        total = 0.0
+        left = instance.n / instance.smallest if instance.n_classes is None else float(instance.n_classes)
         for t in np.argsort(self.floors, kind="stable"):
-            if left == 0 or self.floors[t] >= 0:
+            if left <= 0 or self.floors[t] >= 0:
                 break
-            times = min(left, int(instance.types.copies[t]))
+            times = min(left, float(instance.types.copies[t]))
             total += times * float(self.floors[t])
             left -= times
         return total
@@ -63,14 +67,14 @@ class Pricer:
         self.node_limit = node_limit
         self._bounds: dict[int, PairBound] = {}
 
-    def pair_bound(self, size: int) -> PairBound:
-        """The pairwise bound for classes of one size, kept as long as memory allows."""
+    def pair_bound(self, size: int, duals: Duals) -> PairBound:
+        """The pairwise bound for classes of one size with the duals' charges; without them it is kept."""
         if size not in self._bounds:
             most = max(1, _MOST_KEPT_BYTES // (8 * self.instance.n_types**2))
             while len(self._bounds) >= most:
                 del self._bounds[next(iter(self._bounds))]
             self._bounds[size] = self.instance.pair_bound(size)
-        return self._bounds[size]
+        return charged(self._bounds[size], duals, self.instance.types.copies)
 
     def _crude(self, duals: Duals) -> Floats:
         """A bound for each seed on its classes of each size or larger, by distances to the seed alone."""
@@ -81,18 +85,42 @@ class Pricer:
             instance.distance,
             instance.star_factor,
             duals,
+            rewards(duals, instance.types.copies),
             seeds,
             instance.smallest,
             instance.largest,
         )
         return bounds
 
+    def sizes(self, duals: Duals) -> range:
+        """The sizes that pricing must look at.
+
+        The k-subsets of a class of m records cost k/m of its price on average, at most, whatever the price is. So
+        where nothing but size matters and the duals charge records alone, no larger class has a lower reduced cost
+        per record than all classes of k.
+        """
+        instance = self.instance
+        alone = len(duals.penalties) == 0 and len(duals.charges) == 0
+        alone = alone and instance.types.only_size and instance.n_classes is None
+        return range(instance.smallest, (instance.smallest if alone else instance.largest) + 1)
+
+    def out_of_reach(self, duals: Duals, tolerance: float) -> bool:
+        """Whether most searches would be cut short already for the smallest classes, by a sample of seeds."""
+        instance = self.instance
+        if instance.n_types <= _SAMPLE:
+            return False
+        seeds = np.linspace(0, instance.n_types - 1, _SAMPLE).astype(np.int64)
+        ceilings = np.full(_SAMPLE, -tolerance)
+        bound = self.pair_bound(instance.smallest, duals)
+        completed = search_many(instance.types, bound, duals, seeds, ceilings, self.node_limit)[2]
+        return bool(completed.mean() < _LEAST_COMPLETED)
+
     def price(self, duals: Duals, tolerance: float, expired: Expired) -> Priced:
         """The best class of each seed and size below -tolerance; what time did not suffice for is bounded crudely."""
         instance = self.instance
         result = Priced(floors=np.full(instance.n_types, -tolerance))
         crude = self._crude(duals)
-        for size in range(instance.smallest, instance.largest + 1):
+        for size in self.sizes(duals):
             seeds = np.flatnonzero(crude[:, size] < -tolerance)
             if len(seeds) == 0:
                 break
@@ -108,7 +136,7 @@ class Pricer:
     ) -> Ints | None:
         """Search these seeds and note what is found; the seeds whose search was cut short, None if out of time."""
         cut_short: list[NDArray[np.int64]] = []
-        bound = self.pair_bound(size)
+        bound = self.pair_bound(size, duals)
 
         def work(places: Ints) -> tuple[Ints, Floats, NDArray[np.bool_], Ints]:
             types = self.instance.types
@@ -160,7 +188,7 @@ class Pricer:
             seeds = np.flatnonzero(crude[:, size] < ceiling)
             if len(seeds) == 0:
                 break
-            bound = self.pair_bound(size)
+            bound = self.pair_bound(size, duals)
             work = partial(_collected, collect, instance, bound, duals, ceiling, self.node_limit, room)
             with closing(self._side_by_side(work, seeds)) as results:
                 for _, (found, _costs, complete) in results:
@@ -175,7 +203,7 @@ class Pricer:
         instance = self.instance
         # Only a heuristic list: sizes beyond 2k - 1, where conditions allow them, are left to the other lists.
         for size in range(instance.smallest, min(instance.largest, 2 * instance.smallest - 1) + 1):
-            bound = self.pair_bound(size)
+            bound = self.pair_bound(size, duals)
             work = partial(_collected, collect_few, instance, bound, duals, ceiling, self.node_limit, few)
             with closing(self._side_by_side(work, np.arange(instance.n_types))) as results:
                 for _, (found, counts) in results:

@@ -28,11 +28,12 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import count_values, meets
 from optmodels.price import class_price
+from solvers.columns.charges import charge_of
 from solvers.columns.instance import Floats, Ints, PairBound, Types
 
 
 class Duals(NamedTuple):
-    """Reduced cost of a class = price - sum of `rows` - `each` + penalties of the cuts."""
+    """Reduced cost of a class = price - sum of `rows` - `each` + penalties of the cuts + charges of pairs."""
 
     rows: Floats
     each: float  # dual of the row that fixes the number of classes
@@ -40,6 +41,8 @@ class Duals(NamedTuple):
     members: Ints  # (cuts, 3): the types of each cut
     starts: Ints  # cuts of type t: cuts[starts[t]:starts[t + 1]]
     cuts: Ints
+    pairs: Ints  # (charges, 2): types whose pairs in a class are charged
+    charges: Floats  # negative: a reward
 
 
 @njit(cache=True)
@@ -76,6 +79,8 @@ def reduced_cost(types: Types, duals: Duals, chosen: Ints) -> float:
         cost -= duals.rows[t]
     if len(duals.penalties):
         cost += penalty_of(duals, chosen)
+    if len(duals.charges):
+        cost += charge_of(duals.pairs, duals.charges, chosen)
     return cost
 
 

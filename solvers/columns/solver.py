@@ -11,13 +11,15 @@ import numpy as np
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
 from solvers import candidate_centres
+from solvers.columns import split_bound
+from solvers.columns.branching import Tree
 from solvers.columns.cuts import violated
 from solvers.columns.finish import at_hand, finish
 from solvers.columns.generation import Certificate, Generation
 from solvers.columns.incumbent import first_partition, improved
 from solvers.columns.instance import Instance, Ints, make_instance
 from solvers.columns.integer import combine
-from solvers.columns.master import Master
+from solvers.columns.master import Master, Relaxed
 from solvers.columns.pricing import Pricer
 
 _MOST_RECORDS = 6_000  # the pairwise bound is a dense matrix
@@ -26,8 +28,19 @@ _CUT_ROUND_GAIN = 1e-5  # a round of cuts must raise the bound by this share of 
 _CUTS_A_TYPE = 4
 _TO_SPARE = 0.5  # seconds: HiGHS looks at its clock only now and then
 _ROUNDING = 1e-8
+_INTEGRAL = 1e-6
+_FOR_INTEGERS = 0.25  # of the time limit
+_FOR_LOCAL_SEARCH = 0.6
+_LARGE = 8  # least size of classes for which local search is the better hope
+_PRICINGS = 4
+_SHARE = 0.15  # of the remaining time, for the integer master where no proof is in sight
+_SPLIT_SHARE = 0.5
+_POLISH_SECONDS = 120.0  # a round of local search and of combining what it found
+_POLISH_SHARE = 0.93
 _AT_HAND = 10_000  # classes in the integer master where pricing could not be completed
 _AT_HAND_SECONDS = 300.0
+_BEFORE_BRANCHING = 0.05  # of the remaining time, for an incumbent that prunes
+_BEFORE_BRANCHING_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -38,7 +51,8 @@ class Columns(Solver):
         cuts_a_round: subset-row cuts added in one round.
         node_limit: nodes of one depth-first search in exact pricing before it is cut short; what is cut short
             weakens the bound and never invalidates it.
-        enumeration: how many classes of small reduced cost are listed at most to finish with a MIP over them.
+        enumeration: how many classes of small reduced cost are listed at most to finish with a MIP over them; what
+            that leaves open, or everything if it is 0, is left to branching on pairs of records.
 
     >>> import pandas as pd
     >>> from formulations import Microaggregation
@@ -137,11 +151,12 @@ class Course:
         return (self.run.bound or 0.0) / self.scale
 
     def _enough(self) -> bool:
-        """Generation leaves a quarter of the time to the integer master."""
+        """Generation leaves a quarter of the time to the integer master, more to local search if classes are large."""
         limit = self.run.time_limit
+        share = _FOR_LOCAL_SEARCH if self.instance.smallest >= _LARGE else _FOR_INTEGERS
         return (
             self.run.expired
-            or (limit is not None and self.run.remaining < 0.25 * limit)
+            or (limit is not None and self.run.remaining < share * limit)
             or bool(self.run.proven_infeasible)
         )
 
@@ -153,8 +168,10 @@ class Course:
         certificate = self._converge()
         before = 0.0
         while certificate is not None and certificate.converged and not self.closed() and not self._enough():
+            if self._too_large():
+                break
             assert generation.relaxed is not None
-            self._round_up()
+            self.offer_if_integral(generation.relaxed)
             if certificate.bound - before < _CUT_ROUND_GAIN * certificate.bound:
                 break
             before = certificate.bound
@@ -163,13 +180,45 @@ class Course:
                 break
             certificate = self._converge() or certificate
         if not run.proven_infeasible and not self.closed() and not run.expired:
-            if certificate is not None and certificate.converged:
-                finish(self, certificate)
+            if certificate is None or not certificate.converged or self._too_large():
+                self._polish(certificate)
             else:
-                self.combine(at_hand(self, certificate, _AT_HAND), min(run.remaining, _AT_HAND_SECONDS))
-                if run.time_limit is not None and not run.expired:
-                    improved(self.problem, run, run.remaining)
+                if self.options.enumeration > 0:
+                    finish(self, certificate)
+                if not self.closed() and not run.expired:
+                    self._branch(certificate.bound)
         self._note()
+
+    def _too_large(self) -> bool:
+        """Whether there is no time for pricing classes of all sizes again and again, as cuts and branching ask for."""
+        instance, seconds = self.instance, self.generation.seconds["exact"] / max(self.generation.priced, 1)
+        return seconds * (instance.largest - instance.smallest + 1) * _PRICINGS > self.run.remaining
+
+    def _polish(self, certificate: Certificate | None) -> None:
+        """Where no proof is in sight: the best of the classes at hand, a better bound, and local search again."""
+        run = self.run
+        self.combine(at_hand(self, certificate, _AT_HAND), min(_SHARE * run.remaining, _AT_HAND_SECONDS))
+        if certificate is None and split_bound.applies(self.instance) and run.value is not None:
+            end = run.seconds + min(_SPLIT_SHARE * run.remaining, _AT_HAND_SECONDS)
+            split_bound.split_bound(self.instance, self.value, self.prove, lambda: run.seconds > end)
+        if run.time_limit is None:
+            return
+        rounds = max(1, round(run.remaining / _POLISH_SECONDS))
+        for again in range(1, rounds + 1):
+            if run.expired or self.closed():
+                return
+            share = run.remaining / (rounds + 1 - again)
+            found = improved(self.problem, run, _POLISH_SHARE * share, again)
+            classes = {members.tobytes(): members for labels in found for members in self.instance.classes(labels)}
+            self.combine(list(classes.values())[-_AT_HAND:], (1 - _POLISH_SHARE) * share)
+
+    def _branch(self, bound: float) -> None:
+        if self.options.enumeration == 0:
+            seconds = min(_BEFORE_BRANCHING * self.run.remaining, _BEFORE_BRANCHING_SECONDS)
+            self.combine(at_hand(self, None, _AT_HAND), seconds)
+        tree = Tree(self, bound)
+        tree.explore()
+        self.run.details["nodes"] = tree.visited
 
     def _converge(self) -> Certificate | None:
         def on_round() -> None:
@@ -184,13 +233,13 @@ class Course:
         """Whether incumbent and bound have met."""
         return self.value - self.bound <= 1e-9 * self.value
 
-    def _round_up(self) -> None:
-        """If the linear master's optimum is integral it is the best partition."""
-        assert self.generation.relaxed is not None
-        weights = self.generation.relaxed.weights
-        times = np.rint(weights).astype(np.int64)
-        if np.abs(weights - times).max() < 1e-6 and self.generation.relaxed.missing < 1e-6:
-            self.offer([self.master.classes[c] for c in np.flatnonzero(times) for _ in range(times[c])])
+    def offer_if_integral(self, relaxed: Relaxed) -> bool:
+        """Offer the optimum of a linear master if it is a partition, and say whether it is."""
+        times = np.rint(relaxed.weights).astype(np.int64)
+        if np.abs(relaxed.weights - times).max() >= _INTEGRAL or relaxed.missing >= _INTEGRAL:
+            return False
+        self.offer([self.master.classes[c] for c in np.flatnonzero(times) for _ in range(times[c])])
+        return True
 
     def offer(self, classes: list[Ints]) -> None:
         """Offer a partition given by its classes."""

@@ -24,13 +24,14 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from solvers.columns.instance import Floats, Instance, Ints
-from solvers.columns.split_kernels import Refined, Shares, pay_nearest, price_seeds, shift_unanswered
+from solvers.columns.split_kernels import Refined, Shares, pay_nearest, price_seeds, shift_unanswered, split_evenly
 
 _LEAST_SIZE = 3
 _MOST_RECORDS = 3_000  # matrices of all pairs, and of the candidates' pairs of every record
 _CANDIDATES = 60
 _THREADS = 2
 _CHUNKS = 16
+_QUANTUM = 2.0**-28  # of the most expensive pair
 
 _ALONE_PACE = 0.5
 _ALONE_STEPS = 100  # as many must raise the bound
@@ -51,6 +52,8 @@ Expired = Callable[[], bool]
 
 def applies(instance: Instance) -> bool:
     """Whether classes and table have sizes that this bound is made for."""
+    if instance.n_classes is not None and instance.n_classes * (instance.smallest + 1) < instance.n:
+        return False  # classes are larger than k on average
     return instance.smallest >= _LEAST_SIZE and 2 * instance.smallest <= instance.n <= _MOST_RECORDS
 
 
@@ -122,14 +125,13 @@ class _Ascent:
         keys[shares.rank[None, :] < shares.rank[:, None]] += np.abs(keys).max() + 1.0
         np.fill_diagonal(keys, np.inf)
         candidates = np.argsort(keys, axis=1, kind="stable")[:, : min(_CANDIDATES, n - 1)].astype(np.int64)
-        own = np.empty((n, candidates.shape[1], candidates.shape[1]), np.float32)
-        for s in range(n):
-            own[s] = shares.shift[np.ix_(candidates[s], candidates[s])]
-        self.refined = Refined(candidates, own)
+        room = np.empty((n, candidates.shape[1], candidates.shape[1]), np.int32)
+        self.refined = Refined(candidates, room, _QUANTUM * max(float(shares.pairs.max()), 1e-300))
         self.values = np.empty(n)
         self.chosen = np.zeros((n, size - 1), np.int64)
         # A mixture of seeds of low and of high rank in every chunk: those of high rank have few candidates.
         self.chunks = [np.arange(start, n, _CHUNKS) for start in range(min(_CHUNKS, n))]
+        list(pool.map(lambda seeds: split_evenly(self.shares, self.refined, seeds), self.chunks))
 
     def climb(self, proved: Proved, expired: Expired) -> None:
         """Take steps until they are too small to matter or the time is over."""

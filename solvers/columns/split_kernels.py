@@ -1,4 +1,8 @@
-"""The kernels of `split_bound`: what records pay at least when the price of every pair is split between its two."""
+"""The kernels of `split_bound`: what records pay at least when the price of every pair is split between its two.
+
+The seeds' own splits are whole multiples of a small quantum, rounded down: sums are exact, so the payments for a pair
+never add up to more than its price however often payment was moved to and fro.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,10 @@ from numpy.typing import NDArray
 
 from solvers.columns.instance import Floats, Ints
 
-Halves = NDArray[np.float32]
+Quanta = NDArray[np.int32]
+
+NEVER = np.int32(2**31 - 1)  # what a record pays for itself, or for one that the seed cannot have
+_MOST = 2**30  # payments beyond this are not moved any further
 
 
 class Shares(NamedTuple):
@@ -28,7 +35,8 @@ class Refined(NamedTuple):
     """Each seed's own split of the pairs among some of its candidates."""
 
     candidates: Ints  # (n, c)
-    shift: Halves  # (n, c, c): antisymmetric in the last two
+    payments: Quanta  # (n, c, c): what one candidate pays for another
+    quantum: float
 
 
 @njit(cache=True)
@@ -62,10 +70,10 @@ def pay_nearest(pairs: Floats, shift: Floats, rows: Ints, partners: Ints, totals
 
 @njit(cache=True)
 def _contains(names: Ints, name: int) -> bool:
+    found = False
     for other in names:
-        if other == name:
-            return True
-    return False
+        found = found or other == name
+    return found
 
 
 @njit(cache=True)
@@ -88,6 +96,35 @@ def shift_unanswered(shift: Floats, partners: Ints, amount: float) -> bool:
     return True
 
 
+@njit(cache=True)
+def in_quanta(value: float, quantum: float) -> int:
+    """Rounded down."""
+    return int(np.floor(value / quantum))
+
+
+@njit(cache=True, nogil=True)
+def split_evenly(shares: Shares, refined: Refined, seeds: Ints) -> None:
+    """Begin the seeds' own splits with the common one."""
+    for s in seeds:
+        for a in range(refined.candidates.shape[1]):
+            _enter(shares, refined, s, a)
+
+
+@njit(cache=True)
+def _enter(shares: Shares, refined: Refined, s: int, a: int) -> None:
+    """Split the pairs of the candidate in place `a` as all seeds do."""
+    candidates, payments = refined.candidates[s], refined.payments[s]
+    t, lowest = candidates[a], shares.rank[s]
+    for b in range(len(candidates)):
+        j = candidates[b]
+        if a == b or shares.rank[t] <= lowest or shares.rank[j] <= lowest:
+            payments[a, b] = payments[b, a] = NEVER
+        else:
+            half, shift = 0.5 * shares.pairs[t, j], shares.shift[t, j]
+            payments[a, b] = in_quanta(half + shift, refined.quantum)
+            payments[b, a] = in_quanta(half - shift, refined.quantum)
+
+
 @njit(cache=True, nogil=True)
 def price_seeds(
     shares: Shares, refined: Refined, duals: Floats, seeds: Ints, pace: float, values: Floats, chosen: Ints
@@ -104,7 +141,7 @@ def price_seeds(
     partners = np.empty((c, others - 1), np.int64)
     best = np.empty(others)
     for s in seeds:
-        candidates, shift = refined.candidates[s], refined.shift[s]
+        candidates = refined.candidates[s]
         for a in range(c):
             place[candidates[a]] = a
         count = 0
@@ -116,52 +153,45 @@ def price_seeds(
             t = candidates[a]
             costs[a] = np.inf
             if shares.rank[t] > shares.rank[s]:
-                paid = _pay_partners(shares, candidates, shift, place, s, a, partners[a])
+                paid = _pay_partners(shares, refined, place, s, a, partners[a])
                 costs[a] = shares.pairs[s, t] - duals[t] + paid
                 count = _keep(best, chosen[s], count, costs[a], t)
         values[s] = np.inf if count < others else best.sum() - duals[s]
         if pace > 0 and values[s] < 0:
-            _step(shift, partners, place, chosen[s], -pace * values[s])
-            _take_up(shares, candidates, shift, place, chosen[s], costs)
+            _step(refined.payments[s], partners, place, chosen[s], -pace * values[s] / refined.quantum)
+            _take_up(shares, refined, s, place, chosen[s], costs)
         for a in range(c):
             place[candidates[a]] = -1
 
 
 @njit(cache=True)
-def _pay_partners(
-    shares: Shares, candidates: Ints, shift: Halves, place: Ints, s: int, a: int, partners: Ints
-) -> float:
+def _pay_partners(shares: Shares, refined: Refined, place: Ints, s: int, a: int, partners: Ints) -> float:
     """What candidate a pays at least for the others but s; `partners` receives their places, -1 for the rest."""
-    t, lowest = candidates[a], shares.rank[s]
+    t, lowest = refined.candidates[s, a], shares.rank[s]
     wanted = len(partners)
-    best = np.empty(wanted)
+    best = np.full(wanted, np.int64(NEVER))
+    partners[:] = -1
     count = 0
     for x in range(shares.nearest.shape[1]):
         j = shares.nearest[t, x]
         if place[j] < 0 and shares.rank[j] > lowest:
-            best[count], partners[count] = shares.payments[t, x], -1
+            best[count] = in_quanta(shares.payments[t, x], refined.quantum)
             count += 1
             if count == wanted:
                 break
-    # Where the list of the nearest ends too early, all others pay at least as much as its last.
-    beyond = shares.payments[t, -1] if shares.nearest.shape[1] < len(place) - 1 else np.inf
-    while count < wanted:
-        best[count], partners[count] = beyond, -1
-        count += 1
-    for b in range(len(candidates)):
-        j = candidates[b]
-        if b != a and shares.rank[j] > lowest:
-            payment = 0.5 * shares.pairs[t, j] + shift[a, b]
-            if payment < best[wanted - 1]:
-                _keep(best, partners, wanted, payment, b)
-    total: float = best.sum()
-    return total
+    payments = refined.payments[s, a]
+    for b in range(len(payments)):
+        if payments[b] < best[wanted - 1]:
+            _keep(best, partners, wanted, np.int64(payments[b]), b)
+    if best[wanted - 1] == NEVER:
+        return np.inf
+    return best.sum() * refined.quantum
 
 
 @njit(cache=True)
-def _step(shift: Halves, partners: Ints, place: Ints, chosen: Ints, amount: float) -> None:
+def _step(payments: Quanta, partners: Ints, place: Ints, chosen: Ints, amount: float) -> None:
     """Let the chosen pay more for candidates that are not chosen or do not answer, `amount` in all."""
-    inside = np.zeros(len(shift), np.bool_)
+    inside = np.zeros(len(payments), np.bool_)
     for t in chosen:
         if place[t] >= 0:
             inside[place[t]] = True
@@ -171,17 +201,20 @@ def _step(shift: Halves, partners: Ints, place: Ints, chosen: Ints, amount: floa
             unanswered += b >= 0 and not (inside[b] and _contains(partners[b], a))
     if unanswered == 0:
         return
-    step = np.float32(amount / unanswered)
+    step = np.int32(min(amount / unanswered, _MOST / 4))
     for a in np.flatnonzero(inside):
         for b in partners[a]:
-            if b >= 0 and not (inside[b] and _contains(partners[b], a)):
-                shift[a, b] += step
-                shift[b, a] -= step
+            if b < 0 or (inside[b] and _contains(partners[b], a)):
+                continue
+            if payments[a, b] < _MOST and payments[b, a] > -_MOST:
+                payments[a, b] += step
+                payments[b, a] -= step
 
 
 @njit(cache=True)
-def _take_up(shares: Shares, candidates: Ints, shift: Halves, place: Ints, chosen: Ints, costs: Floats) -> None:
+def _take_up(shares: Shares, refined: Refined, s: int, place: Ints, chosen: Ints, costs: Floats) -> None:
     """Chosen records that are no candidates replace the most expensive ones that are."""
+    candidates = refined.candidates[s]
     for t in chosen:
         if place[t] >= 0:
             continue
@@ -190,7 +223,4 @@ def _take_up(shares: Shares, candidates: Ints, shift: Halves, place: Ints, chose
         place[candidates[worst]] = -1
         candidates[worst] = t
         place[t] = worst
-        for b in range(len(candidates)):
-            if b != worst:
-                shift[worst, b] = np.float32(shares.shift[t, candidates[b]])
-                shift[b, worst] = -shift[worst, b]
+        _enter(shares, refined, s, worst)

@@ -31,11 +31,19 @@ def search_many(
 
 @njit(cache=True, nogil=True)
 def star_bounds(
-    copies: Ints, distance: Floats, factor: float, duals: Duals, seeds: Ints, smallest: int, largest: int
+    copies: Ints,
+    distance: Floats,
+    factor: float,
+    duals: Duals,
+    gains: Floats,
+    seeds: Ints,
+    smallest: int,
+    largest: int,
 ) -> Floats:
     """For each seed and size, a bound on the reduced costs of the classes of this size or larger with this medoid.
 
-    factor * (distance to the medoid) - dual is what a member costs at least, whatever the size.
+    factor * (distance to the medoid) - dual is what a member costs at least, whatever the size; `gains` are what a
+    type can gain by rewarded pairs, which the medoid's share in the class's pairs multiplies by half the size.
     """
     bounds = np.full((len(seeds), largest + 2), np.inf)
     least = np.empty(largest - 1)
@@ -51,7 +59,7 @@ def star_bounds(
         value = -duals.rows[seed] - duals.each
         for q in range(count):
             value += least[q]
-            bounds[i, q + 2] = value
+            bounds[i, q + 2] = value - 0.5 * (q + 2) * gains[seed]
         for size in range(largest, smallest - 1, -1):
             bounds[i, size] = min(bounds[i, size], bounds[i, size + 1])
     return bounds

@@ -1,4 +1,6 @@
-"""A feasible partition to begin with, for any conditions and any number of classes: proportional k-d cuts.
+"""A feasible partition to begin with, for any conditions and any number of classes.
+
+Proportional k-d cuts, and where records repeat, classes of equal records merged until the conditions hold.
 
 A part that is to become h classes is cut along its longest side into parts for h/2 classes each. A cut that
 would break a condition is tried along the other sides, then made within each combination of sensitive values
@@ -21,8 +23,31 @@ from solvers.repair import merge_until_met
 CHUNK = 20_000_000
 
 
+# Where records repeat this much, on average, classes of equal records are a start of their own.
+REPEATED = 2
+MOST_KINDS = 20_000  # merging compares each with all
+
+
 def first_partition(price: Price, test: ClassTest, n_classes: int | None = None) -> Labels | None:
-    """A partition that meets the conditions, in exactly `n_classes` classes if given; None if none was found."""
+    """A partition that meets the conditions, in exactly `n_classes` classes if given; None if none was found.
+
+    Where many records are equal, the cheaper of cuts and of equal records merged until the conditions hold.
+    """
+    starts = _by_cuts(price, test, n_classes), _by_kinds(price, test, n_classes)
+    return min((labels for labels in starts if labels is not None), key=price.total, default=None)
+
+
+def _by_kinds(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+    if n_classes is not None or price.n < test.k or not (price.numeric.shape[1] or price.codes.shape[1]):
+        return None
+    kinds = group_rows([*price.numeric.T, *price.codes.T])
+    if REPEATED * (int(kinds.max()) + 1) > price.n or kinds.max() >= MOST_KINDS:
+        return None
+    merged = merge_until_met(price, test, kinds)
+    return None if broken_classes(test, *members(merged)).any() else merged
+
+
+def _by_cuts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
     n = price.n
     quota = n // test.k if n_classes is None else n_classes
     if quota < 1 or quota * test.k > n:

@@ -1,4 +1,5 @@
 import math
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,9 +10,13 @@ from hypothesis import strategies as st
 import optmodels as om
 from formulations import Microaggregation, MoObam
 from optmodels.errors import RefusedError
+from optmodels.problem import Problem
 from optmodels.testing import brute_force_front, check_solution, small_table
-from solvers import pareto
 from solvers.epsilon import Epsilon
+
+
+def pareto(problem: Problem, **options: Any) -> om.ParetoFront:
+    return Epsilon(**options).pareto(problem)
 
 
 @settings(max_examples=12, deadline=None)
@@ -33,7 +38,7 @@ def test_over_another_exact_solver_the_front_is_the_same(monkeypatch: pytest.Mon
     expected = pareto(problem).costs
     monkeypatch.setattr("solvers.epsilon.MOST_RECORDS", 0)
     for solver in ("columns", "milp"):
-        assert pareto(problem, options={"solver": solver}).costs == pytest.approx(expected, abs=1e-7)
+        assert pareto(problem, solver=solver).costs == pytest.approx(expected, abs=1e-7)
 
 
 def test_a_front_cut_short_says_what_is_proven_of_the_rest() -> None:

@@ -1,0 +1,142 @@
+"""The paper's swarm, pymoo's plain NSGA-II and ours on MO-OBAM: hypervolume against evaluations and seconds.
+
+    OPTMODELS_DATA=... python -m benchmarks.race [--seeds 10] [--evaluations 10000] [--only german]
+
+Every contender has the same evaluations of partitions and the same problem (k = 5). The swarm is Algorithm 1 of Wei et
+al. as it stands, 20 particles and 50 iterations for each lambda of the paper and for a small and a large n_C of the
+paper; its front is made of every feasible partition that any particle has stood for, which is more than the paper keeps.
+Plain NSGA-II is pymoo's with its own operators, k being a constraint. Ours counts local search as the work it takes.
+Hypervolumes are shares of the box between no loss and all entropy and all loss and no entropy.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+import pandas as pd
+from scipy.stats import mannwhitneyu
+
+import optmodels as om
+from formulations import MoObam
+from formulations.mo_obam import MoObamProblem
+from solvers.archive import Archive
+from solvers.evolution import Nsga2
+from solvers.pso import Pso
+
+Curve = list[tuple[int, float, float]]  # evaluations, seconds, hypervolume
+N_C = {"german": (4, 30), "adult": (4, 100)}
+
+
+def swarm(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Curve:
+    """The paper's swarm over its lambdas and two numbers of classes; each half of the evaluations for one n_C."""
+    lambdas = Pso().lambdas
+    iterations = evaluations // (len(N_C[name]) * len(lambdas) * 20)
+    curve: Curve = []
+    merged, done, seconds = None, 0, 0.0
+    for n_c in N_C[name]:
+        options = Pso(faithful=True, iterations=iterations, n_centroids=n_c, penalty=1.0)
+        front = options.pareto(problem, seed=seed)
+        for count, at, volume in front.details["curve"]:  # type: ignore[attr-defined]
+            curve.append((done + count, seconds + at, max(volume, curve[-1][2] if curve else 0.0)))
+        done, seconds = curve[-1][0], curve[-1][1]
+        merged = front if merged is None else merged.merge(front)
+        curve.append((done, seconds, merged.hypervolume()))
+    return curve
+
+
+def plain(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Curve:
+    """pymoo's NSGA-II with nothing of ours but the problem."""
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+    from pymoo.core.termination import NoTermination
+
+    native = problem.to_pymoo(N_C[name][-1], mend=False).native
+    algorithm = NSGA2(pop_size=100)
+    algorithm.setup(native, termination=NoTermination(), seed=seed, verbose=False)
+    archive = Archive(2)
+    reference = np.array([1.0, 0.0])
+    curve: Curve = []
+    began = perf_counter()
+    while native.decoded < evaluations:
+        infills = algorithm.infill()
+        algorithm.evaluator.eval(native, infills, algorithm=algorithm)
+        algorithm.advance(infills=infills)
+        for i in np.flatnonzero(infills.get("FEAS")):
+            archive.add(infills[i].F, lambda i=i, infills=infills: native.labels(infills[i].X))
+        curve.append((native.decoded, perf_counter() - began, archive.hypervolume(reference)))
+    return curve
+
+
+def ours(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Curve:
+    """Memetic NSGA-II."""
+    front = Nsga2(evaluations=evaluations).pareto(problem, seed=seed)
+    return [*front.details["curve"], (front.details["evaluations"], front.details["seconds"], front.hypervolume())]  # type: ignore[misc]
+
+
+CONTENDERS: dict[str, Callable[[MoObamProblem, int, int, str], Curve]] = {
+    "swarm of the paper": swarm,
+    "plain NSGA-II": plain,
+    "ours": ours,
+}
+
+
+def reached(curve: Curve, volume: float) -> tuple[float, float]:
+    """Evaluations and seconds at which a hypervolume was reached; infinite if never."""
+    return next(((float(count), at) for count, at, value in curve if value >= volume), (np.inf, np.inf))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--evaluations", type=int, default=10_000)
+    parser.add_argument("--only", choices=["german", "adult"])
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
+    arguments = parser.parse_args()
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name in ("german", "adult"):
+        if arguments.only not in (None, name):
+            continue
+        problem = MoObam(k=5).build(om.dataset(name))
+        assert isinstance(problem, MoObamProblem)
+        box = float(problem.most_entropies.sum())
+        for contender in CONTENDERS.values():
+            contender(problem, 400, 0, name)  # compilation
+        rows: list[dict[str, object]] = []
+        curves: dict[tuple[str, int], Curve] = {}
+        for seed in range(arguments.seeds):
+            for label, contender in CONTENDERS.items():
+                curve = contender(problem, arguments.evaluations, seed, name)
+                curves[label, seed] = curve
+                rows += [
+                    {"contender": label, "seed": seed, "evaluations": e, "seconds": s, "hypervolume": v / box}
+                    for e, s, v in curve
+                ]
+            print(f"{name} seed {seed}: " + ", ".join(f"{c} {curves[c, seed][-1][2] / box:.5f}" for c in CONTENDERS), flush=True)
+        pd.DataFrame(rows).to_csv(arguments.out / f"race_{name}.csv", index=False)
+        report(name, curves, arguments.seeds, box)
+
+
+def report(name: str, curves: dict[tuple[str, int], Curve], seeds: int, box: float) -> None:
+    """Medians, Mann-Whitney U, and how much sooner ours is where the swarm ends."""
+    final = {label: np.array([curves[label, s][-1][2] for s in range(seeds)]) / box for label in CONTENDERS}
+    print(f"\n{name}: hypervolume at the same evaluations, {seeds} seeds")
+    for label in CONTENDERS:
+        seconds = np.median([curves[label, s][-1][1] for s in range(seeds)])
+        line = f"  {label:20} median {np.median(final[label]):.5f}  worst {final[label].min():.5f}  {seconds:6.1f} s"
+        if label != "ours":
+            line += f"  ours ahead with p = {mannwhitneyu(final['ours'], final[label], alternative='greater').pvalue:.2g}"
+        print(line)
+    sooner = []
+    for seed in range(seeds):
+        rival = curves["swarm of the paper", seed]
+        count, at = reached(curves["ours", seed], rival[-1][2])
+        sooner.append((rival[-1][0] / count, rival[-1][1] / at))
+    times = np.median(np.array(sooner), axis=0)
+    print(f"  ours reaches the swarm's final hypervolume {times[0]:.0f} times sooner in evaluations, {times[1]:.0f} in seconds (medians)\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,47 @@
+"""Synthetic tables in the shape of ones that cannot be shared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from optmodels.errors import InputError
+from optmodels.table import Table
+
+SEPSIS_RECORDS = 119_871
+SEPSIS_CONDITIONS = 30
+
+
+def sepsis_like(n: int = SEPSIS_RECORDS, *, seed: int = 0) -> Table:
+    """Invented hospital stays in the shape of the sepsis table of Wei et al., which is private.
+
+    3 numeric quasi-identifiers (age, days in hospital, income of the neighbourhood in thousands), 3 categorical ones
+    (sex, race, insurance) and 30 binary sensitive conditions from rare to common, whose chances rise with age, with
+    the length of stay and with each other. Nothing is drawn from real people.
+
+    >>> table = sepsis_like(1000)
+    >>> table.n, len(table.sensitive), table.measured, table.categorical
+    (1000, 30, ('age', 'days', 'income'), ('sex', 'race', 'insurance'))
+    """
+    if n < 1:
+        raise InputError(f"n must be a whole number of at least 1, not {n!r}.")
+    draw = np.random.default_rng(seed)
+    age = np.clip(np.rint(18 + 82 * draw.beta(3.2, 1.9, n)), 18, 100)
+    frailty = 0.6 * (age - 65) / 15 + draw.normal(size=n)
+    days = np.clip(np.rint(np.exp(1.6 + 0.3 * frailty + 0.5 * draw.normal(size=n))), 1, 60)
+    income = 5 * np.clip(np.rint(draw.lognormal(2.4, 0.35, n)), 4, 30)
+    columns: dict[str, object] = {
+        "age": age,
+        "days": days,
+        "income": income,
+        "sex": draw.choice(["female", "male"], n, p=[0.48, 0.52]),
+        "race": draw.choice(["white", "black", "hispanic", "asian", "native", "other"], n, p=[0.66, 0.15, 0.11, 0.04, 0.01, 0.03]),
+        "insurance": np.where(age >= 65, "medicare", draw.choice(["private", "medicaid", "none", "medicare"], n, p=[0.5, 0.3, 0.1, 0.1])),
+    }
+    burden = 0.7 * frailty + 0.2 * np.log(days)
+    for j, share in enumerate(np.geomspace(0.01, 0.5, SEPSIS_CONDITIONS)):
+        logit = np.log(share / (1 - share)) + draw.uniform(0.1, 0.6) * burden
+        columns[f"condition_{j + 1:02}"] = np.where(draw.random(n) < 1 / (1 + np.exp(-logit)), "yes", "no")
+    frame = pd.DataFrame(columns)
+    quasi = {"age": "numeric", "days": "numeric", "income": "numeric"} | dict.fromkeys(("sex", "race", "insurance"), "categorical")
+    return Table(frame, quasi=quasi, sensitive=list(frame.columns[6:]))  # type: ignore[arg-type]

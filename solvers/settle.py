@@ -1,0 +1,68 @@
+"""Intensification where classes have bounds on their sizes and caps: centres are shaken and settle again."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from time import perf_counter
+
+import numpy as np
+
+from optmodels.centroids.balanced import BalancedSpace
+from optmodels.conditions import ClassTest, broken_classes
+from optmodels.partition import Labels, canonical, members
+from optmodels.problem import FreeCentres, Problem
+from solvers.intensify import Improved, Intensifier
+
+_ASSIGNMENTS = 5  # that centres usually take to settle
+
+
+def intensifier_of(problem: Problem) -> Intensifier:
+    """The intensifier that keeps the conditions of the problem."""
+    return Settler(problem) if isinstance(problem, FreeCentres) else Intensifier(problem)
+
+
+class Settler(Intensifier):
+    """A record becomes the centre of some class, then classes and means follow each other until nothing is gained.
+
+    Moving single records would break sizes and caps, which a new assignment keeps. Levels of other objectives are kept
+    by accepting only what meets the conditions.
+    """
+
+    @cached_property
+    def _space(self) -> BalancedSpace:
+        assert isinstance(self.problem, FreeCentres)
+        return BalancedSpace.of(self.problem)
+
+    def built(self, test: ClassTest) -> Labels | None:
+        """The partition around records drawn at random, if it meets the conditions."""
+        rows = np.random.default_rng(0).permutation(self.price.n)[: self._space.n_centroids]
+        labels = self._space.labels(self.price.numeric[rows].ravel())
+        return labels if _meets(test, labels) else None
+
+    def improve(self, labels: Labels, test: ClassTest, rounds: int, seed: int, seconds: float | None) -> Improved | None:
+        """The best partition met while shaking; one shake moves all classes, so there is one for as many rounds."""
+        draw, began = np.random.default_rng(seed), perf_counter()
+        best, assigned = canonical(labels), 0
+        if not _meets(test, best):
+            return None
+        value = self._space.problem.distance(best)
+        for shake in range(1 + rounds // self._space.n_centroids):
+            centres = self._space.decision(best)
+            if shake > 0:
+                row = self.price.numeric[draw.integers(self.price.n)]
+                centres.reshape(-1, self._space.width)[draw.integers(self._space.n_centroids)] = row
+            for found in self._space.settling(centres):
+                assigned += 1
+                if seconds is not None and perf_counter() - began > seconds:
+                    return Improved(best, assigned)
+                if (price := self._space.problem.distance(found)) < value and _meets(test, found):
+                    best, value = found, price
+        return Improved(best, assigned)
+
+    def expected(self, labels: Labels, rounds: int) -> float:
+        """About how many evaluations `improve` will cost."""
+        return float(_ASSIGNMENTS * (1 + rounds // self._space.n_centroids))
+
+
+def _meets(test: ClassTest, labels: Labels) -> bool:
+    return not any(broken_classes(test, *members(labels)))

@@ -1,0 +1,176 @@
+"""Aminifar's model with free centres: the judge, the view over centres, and answers against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from formulations import Aminifar, Microaggregation
+from formulations.aminifar_free import FreeAminifarProblem
+from optmodels import registry
+from optmodels.centroids.balanced import BalancedSpace
+from optmodels.errors import InputError, RefusedError
+from optmodels.partition import class_sizes
+from optmodels.problem import Centroids, FixedCentres, FreeCentres
+from optmodels.table import Table
+from optmodels.testing import brute_force, brute_force_front, check_solver, small_table
+from solvers.network import Network
+from solvers.settle import Settler
+
+MODELS = {
+    "exact": Aminifar(n_clusters=3, centres="free"),
+    "capped": Aminifar(n_clusters=2, centres="free", alpha=1.5, metric="euclidean"),
+    "at least": Aminifar(k=2, n_clusters=None, centres="free", sizes="at-least", metric="sqeuclidean"),
+    "soft": Aminifar(n_clusters=3, centres="free", soft=True, penalty=0.7),
+}
+
+
+def free(model: str, n: int = 8, seed: int = 0, *, categorical: int = 1) -> FreeAminifarProblem:
+    problem = MODELS[model].build(small_table(n, seed=seed, categorical=categorical, values=2))
+    assert isinstance(problem, FreeAminifarProblem)
+    return problem
+
+
+class TestJudge:
+    @pytest.mark.parametrize(
+        ("metric", "name"), [("manhattan", "cityblock"), ("euclidean", "euclidean"), ("sqeuclidean", "sqeuclidean")]
+    )
+    def test_distance_to_the_means_of_the_classes(self, metric: str, name: str) -> None:
+        table = small_table(9, categorical=0)
+        problem = Aminifar(n_clusters=3, centres="free", metric=metric).build(table)  # type: ignore[arg-type]
+        labels = np.array([0, 0, 1, 1, 1, 2, 2, 2, 0])
+        by_hand = sum(
+            cdist(table.values[labels == c], [table.values[labels == c].mean(axis=0)], name).sum() for c in range(3)
+        )
+        assert problem.evaluate(labels).values == {"distance": pytest.approx(by_hand)}
+
+    def test_it_is_the_fixed_problem_around_the_classes_own_means(self) -> None:
+        table = small_table(9, seed=3, values=2)
+        labels = np.random.default_rng(1).permutation(np.repeat(np.arange(3), 3))
+        for options in ({}, {"alpha": 1.0}, {"soft": True, "alpha": 0.5}):
+            fixed = Aminifar(n_clusters=3, **options).build(table).recentred(labels)  # type: ignore[arg-type, union-attr]
+            judged = Aminifar(n_clusters=3, centres="free", **options).build(table).evaluate(labels)  # type: ignore[arg-type]
+            assert judged.violations == fixed.evaluate(labels).violations
+            # Means of other classes may be nearer by chance, never further.
+            assert fixed.evaluate(labels).values["distance"] <= judged.values["distance"] + 1e-9
+
+    def test_squared_distances_are_microaggregation(self) -> None:
+        table = small_table(10, categorical=0)
+        labels = np.arange(10) // 4
+        problem = Aminifar(n_clusters=3, centres="free", metric="sqeuclidean").build(table)
+        micro = Microaggregation(k=2).build(table)
+        assert problem.evaluate(labels).values["distance"] == pytest.approx(micro.price.total(labels))
+
+    def test_an_alpha_that_cannot_hold_says_the_same(self) -> None:
+        table = Table(pd.DataFrame({"age": range(6), "ill": [1, 1, 0, 0, 0, 1]}), quasi={"age": "numeric"}, sensitive="ill")
+        reasons = [
+            Aminifar(n_clusters=2, alpha=1.2, centres=centres).build(table).impossible() for centres in (None, "free")
+        ]
+        assert reasons[0] == reasons[1]
+        assert "smallest alpha that works is 1.3334" in (reasons[0] or "")
+
+    def test_it_shows_free_centres_and_no_fixed_ones(self) -> None:
+        problem = free("capped")
+        for judged in (problem, problem.with_objectives("loss", "entropy"), problem.with_objectives("entropy", "loss")):
+            assert isinstance(judged, FreeCentres)
+            assert isinstance(judged, Centroids)
+            assert not isinstance(judged, FixedCentres)
+        with pytest.raises(RefusedError, match="no fixed centres"):
+            Network().solve(problem)
+
+    def test_misspelt_free(self) -> None:
+        with pytest.raises(InputError, match="Did you mean 'free'"):
+            Aminifar(k=2, centres="fre")  # type: ignore[arg-type]
+
+
+class TestDecoding:
+    @settings(max_examples=25)
+    @given(st.sampled_from(sorted(MODELS)), st.integers(0, 1000))
+    def test_every_decision_is_the_best_feasible_assignment(self, model: str, seed: int) -> None:
+        problem = free(model, 7, seed % 5)
+        if problem.impossible():
+            return
+        view = problem.to_pymoo()
+        decision = np.random.default_rng(seed).uniform(view.native.xl, view.native.xu)
+        labels = view.decode(decision)
+        judged = problem.evaluate(labels)
+        assert judged.feasible
+        assert view.native.evaluate(decision[None])[0] == pytest.approx(judged.values["distance"])
+        fixed = _around(problem, decision)
+        best = brute_force(fixed)
+        assert best is not None
+        assert fixed.evaluate(labels).values["distance"] == pytest.approx(best[1].values["distance"])
+
+    def test_settling_falls_until_nothing_moves(self) -> None:
+        problem = free("exact", 40)
+        space = BalancedSpace.of(problem)
+        found = list(space.settling(np.random.default_rng(2).uniform(space.low, space.high)))
+        values = [problem.evaluate(labels).values["distance"] for labels in found]
+        assert len(values) > 1
+        assert values == sorted(values, reverse=True)
+        assert all(problem.evaluate(labels).feasible for labels in found)
+
+    def test_two_capped_attributes_are_refused(self) -> None:
+        problem = Aminifar(n_clusters=2, centres="free", alpha=2).build(small_table(8, sensitive=2, values=2))
+        assert "cap one attribute" in (problem.lacks_pymoo() or "")
+        for name in ("nsga2", "pso"):
+            with pytest.raises(RefusedError, match="cap one attribute"):
+                registry.solver(name)().solve(problem)
+
+    def test_nearest_centres_are_no_classes(self) -> None:
+        with pytest.raises(RefusedError, match="mend=False"):
+            free("exact").to_pymoo(mend=False)
+        faithful = registry.configured(registry.solver("pso"), {"faithful": True})
+        with pytest.raises(RefusedError, match="drop faithful"):
+            faithful.solve(free("exact"))
+
+
+class TestAnswers:
+    @pytest.mark.parametrize("solver", ["nsga2", "pso"])
+    @pytest.mark.parametrize("model", MODELS)
+    def test_the_best_partition_is_reached_and_never_beaten(self, model: str, solver: str) -> None:
+        options = {"nsga2": {"evaluations": 150, "population": 20}, "pso": {"particles": 10, "iterations": 10}}[solver]
+        chosen = registry.configured(registry.solver(solver), options)
+        check_solver(chosen, lambda seed: free(model, 8, seed), seeds=range(1))
+        problem = free(model)
+        best = brute_force(problem)
+        assert best is not None
+        assert chosen.solve(problem).value == pytest.approx(best[1].values["distance"])
+
+    def test_fronts_with_entropy_are_feasible_and_not_beyond_the_exact_one(self) -> None:
+        problem = free("soft").with_objectives("loss", "entropy")
+        solver = registry.configured(registry.solver("nsga2"), {"evaluations": 300, "population": 20})
+        front = solver.pareto(problem, seed=1)  # type: ignore[attr-defined]
+        exact = brute_force_front(problem)
+        assert len(front) > 0
+        for point in front:
+            assert problem.evaluate(point.labels).feasible
+            assert class_sizes(point.labels).tolist() in ([3, 3, 2], [3, 2, 3], [2, 3, 3])
+            loss, entropy = point.values["loss"], point.values["entropy"]
+            assert any(best <= loss + 1e-9 and bits >= entropy - 1e-9 for best, bits in exact)
+        assert front[0].values["loss"] == pytest.approx(exact[0][0])
+
+    def test_local_search_around_it_keeps_sizes_and_levels(self) -> None:
+        problem = free("exact", 30).with_objectives("loss", "entropy")
+        settler = Settler(problem)
+        start = settler.built(problem.test)
+        assert start is not None
+        held = settler.conditions(start)
+        better = settler.improve(start, held, rounds=12, seed=1, seconds=None)
+        assert better is not None
+        before, after = problem.evaluate(start), problem.evaluate(better.labels)
+        assert after.feasible
+        assert after.values["loss"] <= before.values["loss"]
+        assert after.values["entropy"] >= before.values["entropy"] - 1e-9
+
+
+def _around(problem: FreeAminifarProblem, decision: np.ndarray):  # type: ignore[no-untyped-def]
+    """The problem of fixed centres that a decision stands for."""
+    from formulations.aminifar import AminifarProblem
+
+    centres = decision.reshape(problem.n_classes, -1)
+    return AminifarProblem(problem.table, problem.model, problem.conditions, problem.points, centres, problem.capped)
