@@ -38,9 +38,9 @@ class Aminifar(Formulation):
     `sizes="at-least"` only k or more. A class holds at most alpha * (records of a sensitive value) / n_clusters
     records of that value; with `soft` it may hold more at `penalty` for each time the average. `sensitive_value`
     is the value to cap, or several, or these by the name of the attribute; unless told otherwise it is the 1
-    of a 0/1 flag and every value of any other attribute. Centres are k-means', or `centres` in the table's own units, or
-    with `centres="free"` the means of the classes themselves, wherever these turn out to be best.
-    A categorical attribute counts by its weight times the share of the centre that has another value.
+    of a 0/1 flag and every value of any other attribute. Centres are k-means', or `centres` in the table's own
+    units, or with `centres="free"` the means of the classes themselves, wherever these turn out to be best. A
+    categorical attribute counts by its weight times the share of the centre that has another value.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 21, 60, 61, 62, 63], "ill": [1, 1, 0, 0, 0, 1]}),

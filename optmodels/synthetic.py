@@ -28,8 +28,8 @@ def sepsis_like(n: int = SEPSIS_RECORDS, *, seed: int = 0) -> Table:
     draw = np.random.default_rng(seed)
     age = np.clip(np.rint(18 + 82 * draw.beta(3.2, 1.9, n)), 18, 100)
     frailty = 0.6 * (age - 65) / 15 + draw.normal(size=n)
-    days = np.clip(np.rint(np.exp(1.6 + 0.3 * frailty + 0.5 * draw.normal(size=n))), 1, 60)
-    income = 5 * np.clip(np.rint(draw.lognormal(2.4, 0.35, n)), 4, 30)
+    days = np.clip(np.rint(np.exp(1.5 + 0.3 * frailty + 0.4 * draw.normal(size=n))), 1, 40)
+    income = 15 * np.clip(np.rint(draw.lognormal(1.3, 0.4, n)), 1, 10)
     columns: dict[str, object] = {
         "age": age,
         "days": days,

@@ -38,14 +38,11 @@ class Archive:
         """Take a partition in unless it is dominated or equalled; labels are only asked for if it is not."""
         if not np.isfinite(costs).all() or (self.costs <= costs).all(axis=1).any():
             return False
-        kept = ~(costs <= self.costs).all(axis=1)
-        if not kept.all():
-            self.costs = self.costs[kept]
-            self._labels = [held for held, keep in zip(self._labels, kept, strict=True) if keep]
-        self.costs = np.vstack([self.costs, costs])
-        found = canonical(labels())
+        found = canonical(labels())  # may be interrupted, so it comes before anything changes
         small = np.int16 if found.max() < np.iinfo(np.int16).max else np.int32
-        self._labels.append(found.astype(small))
+        kept = np.flatnonzero(~(costs <= self.costs).all(axis=1))
+        self._labels = [*(self._labels[i] for i in kept), found.astype(small)]
+        self.costs = np.vstack([self.costs[kept], costs])
         return True
 
     def labels(self, i: int) -> Labels:

@@ -24,7 +24,7 @@ class BoxedMaster:
 
     def __init__(self, counts: NDArray[np.int64], fewest: int, most: int) -> None:
         self._rows = len(counts)
-        self._known: set[bytes] = set()
+        self._known: dict[bytes, float] = {}
         self._members: list[NDArray[Any]] = []
         self._highs = highspy.Highs()
         self._highs.setOptionValue("output_flag", False)
@@ -43,11 +43,11 @@ class BoxedMaster:
         return len(self._members)
 
     def add(self, cost: float, members: NDArray[Any]) -> bool:
-        """Add a class that takes members[r] records of row r, perhaps a fraction, unless it is there already."""
+        """Add a class that takes members[r] records of row r, or fractions, unless it is there as cheap."""
         key = members.tobytes()
-        if key in self._known:
+        if cost >= self._known.get(key, np.inf):
             return False
-        self._known.add(key)
+        self._known[key] = cost
         self._members.append(members.copy())
         index = np.append(np.flatnonzero(members), self._rows).astype(np.int32)
         entries = np.append(members[members > 0], 1).astype(np.float64)

@@ -170,6 +170,7 @@ def grouped_price(
 def centre_of(
     numeric: Floats, codes: Codes, n_codes: NDArray[np.int64], members: NDArray[np.int64]
 ) -> tuple[Floats, Codes]:
+    """The means and modes of a class that takes members[g] records of group g, or fractions of them."""
     mean = np.zeros(numeric.shape[1])
     size = members.sum() if members.sum() > 0 else 1
     for g in range(len(members)):
@@ -187,6 +188,7 @@ def centre_of(
 
 @njit(cache=True)
 def cost_at(numeric: Floats, codes: Codes, code_weights: Floats, g: int, mean: Floats, mode: Codes) -> float:
+    """What a record of group g costs at a centre."""
     cost = 0.0
     for j in range(len(mean)):
         cost += (numeric[g, j] - mean[j]) ** 2

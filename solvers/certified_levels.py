@@ -15,11 +15,10 @@ from math import inf
 import numpy as np
 
 from optmodels import registry
-from optmodels.price import Floats
+from optmodels.price import Floats, Price
 from optmodels.problem import ClassAdditive, EntropyBounded, Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run
-from solvers.candidate_centres import centre_of, cost_at
 from solvers.class_counts import Needs
 from solvers.gibbs_bound import Bound, least_price
 from solvers.gibbs_pricing import Kinds
@@ -74,7 +73,7 @@ def certified_levels(problem: Problem, levels: int, solver: str, run: Run) -> It
     if exact.labels is not None:
         partitions.offer(exact.labels)
     chosen = partitions.front(np.linspace(first.entropy, float(problem.most_entropies.sum()), levels))
-    bounds = LevelBounds(problem, run, chosen[0])
+    bounds = LevelBounds(problem, run)
     least = exact.bound or 0.0
     for place, found in enumerate(chosen):
         entropy = 0.0 if place == 0 else found.entropy - _EQUAL
@@ -107,13 +106,14 @@ def _partitions(problem: Problem, levels: int, run: Run) -> LevelPartitions:
 class LevelBounds:
     """Bounds of one level after the other, upwards: what was proven of a lower one holds of a higher one too."""
 
-    def __init__(self, problem: Problem, run: Run, first: Found) -> None:
+    def __init__(self, problem: Problem, run: Run) -> None:
         assert isinstance(problem, EntropyBounded)
         assert isinstance(problem, ClassAdditive)
         self._most, self._run = problem.most_entropies, run
         self._k, self._scale = problem.test.k, problem.price_scale
         self._kinds = Kinds.of(problem.price, problem.test)
-        self._known = Bound(-inf, _own_costs(self._kinds, first))
+        self._known = Bound(-inf, _nearest_costs(self._kinds, problem.price, self._k))
+        self._everyone = problem.price.total(np.zeros(problem.price.n, np.int64))
 
     def least_loss(self, entropy: float, loss: float, seconds: float) -> float:
         """A bound on the loss of any partition with at least this entropy, one with this loss being known."""
@@ -121,6 +121,8 @@ class LevelBounds:
         most = self._most
         low = max(0.0, entropy - float(most[1:].sum()))
         high = max(low, min(float(most[0]), entropy))
+        if 2 * self._needs(low, high, entropy).k > self._kinds.groups.counts.sum():
+            return self._everyone / self._scale  # there can be only one class
         open_ranges = [(self._known.price, next(ticket), low, high, self._known)]
         share, whole, settled = _FIRST_SHARE * seconds, True, inf
         enough = loss * self._scale
@@ -131,7 +133,11 @@ class LevelBounds:
         while open_ranges and open_ranges[0][0] < enough and spent() < seconds and not self._run.expired:
             price, _, low, high, bound = heappop(open_ranges)
             needs = self._needs(low, high, entropy)
-            better = self._improved(needs, bound, enough, self._clock(min(share, seconds - spent())))
+            over = self._clock(min(share, seconds - spent()))
+            if 2 * needs.k > self._kinds.groups.counts.sum():
+                better = Bound(self._everyone, bound.duals)
+            else:
+                better = least_price(self._kinds, needs, bound.duals, enough, enough, over)
             if whole:
                 self._known, whole, share = better, False, 0.15 * seconds
             price = max(price, better.price)
@@ -155,20 +161,15 @@ class LevelBounds:
         needs = Needs(np.array([low, *rest]), entropy, self._k)
         return needs._replace(k=least_size(self._kinds.whole, needs))
 
-    def _improved(self, needs: Needs, bound: Bound, enough: float, over: Callable[[], bool]) -> Bound:
-        counts = self._kinds.groups.counts
-        if 2 * needs.k > counts.sum():
-            return Bound(self._kinds.cost(counts.astype(np.float64)), bound.duals)
-        return least_price(self._kinds, needs, bound.duals, enough, enough, over)
 
+def _nearest_costs(kinds: Kinds, price: Price, k: int) -> Floats:
+    """Duals that no class of k or more pays less than: half the mean distance to a record's k nearest, itself included.
 
-def _own_costs(kinds: Kinds, found: Found) -> Floats:
-    """What the records of each kind cost in a partition, on average: duals to begin with."""
-    groups = kinds.groups
-    costs = np.zeros(len(groups.counts))
-    for label in range(int(found.labels.max()) + 1):
-        members = np.bincount(groups.of_record[found.labels == label], minlength=len(costs))
-        centre = centre_of(groups.numeric, groups.codes, groups.n_codes, members)
-        for g in np.flatnonzero(members):
-            costs[g] += members[g] * cost_at(groups.numeric, groups.codes, groups.code_weights, g, *centre)
-    return np.asarray(costs / groups.counts)
+    A class of m costs at least 1/2m times the distances of its ordered pairs, which does not fall as m grows.
+    """
+    near = np.empty(price.n)
+    for i in range(price.n):
+        distances = ((price.numeric - price.numeric[i]) ** 2).sum(axis=1)
+        distances += (price.codes != price.codes[i]) @ price.code_weights
+        near[i] = np.partition(distances, k - 1)[:k].sum() / (2 * k)
+    return near[np.unique(kinds.groups.of_record, return_index=True)[1]]

@@ -16,7 +16,6 @@ from optmodels.price import Floats
 
 Ints = NDArray[np.int64]
 
-_MOST_LISTED = 12_000  # count vectors of one attribute
 _EQUAL = 1e-9  # bits
 
 
@@ -41,12 +40,15 @@ class Counts(NamedTuple):
     starts: Ints  # (sizes + 1, 3): the first of `first`, of `others` and of the levels of each size
 
 
-def count_vectors(whole: list[Ints], needs: Needs) -> Counts:
-    """The vectors that a class may have under the needs, when everyone together has the counts `whole`."""
+def count_vectors(whole: list[Ints], needs: Needs, most_listed: int = 12_000) -> Counts:
+    """The vectors that a class may have under the needs, when everyone together has the counts `whole`.
+
+    Of no attribute more than `most_listed` are written out: classes are as large as that allows.
+    """
     n = int(whole[0].sum())
     most = np.array([_bits(counts[None])[0] for counts in whole])
     largest = needs.k - 1
-    while largest < n and all(_how_many(counts, largest + 1) <= _MOST_LISTED for counts in whole):
+    while largest < n and all(_how_many(counts, largest + 1) <= most_listed for counts in whole):
         largest += 1
     listed = []
     for j, counts in enumerate(whole):
@@ -58,7 +60,11 @@ def count_vectors(whole: list[Ints], needs: Needs) -> Counts:
         kept = (_bits(vectors) >= least) & ((_bits(rest) >= least) | (rest.sum(axis=1) == 0))
         listed.append(vectors[kept])
     widest = max((len(counts) for counts in whole[1:]), default=1)
-    first, places, others = [listed[0][:0]], [np.zeros((0, len(whole) - 1), np.int64)], [np.zeros((0, widest), np.int64)]
+    first, places, others = (
+        [listed[0][:0]],
+        [np.zeros((0, len(whole) - 1), np.int64)],
+        [np.zeros((0, widest), np.int64)],
+    )
     attribute: list[int] = []
     level: list[int] = []
     opens: list[bool] = []
@@ -111,7 +117,7 @@ def _vectors(counts: Ints, fewest: int, largest: int) -> Ints:
         more = np.arange(min(count, largest) + 1)
         vectors = np.column_stack([np.repeat(vectors, len(more), axis=0), np.tile(more, len(vectors))])
         vectors = vectors[vectors.sum(axis=1) <= largest]
-    return vectors[vectors.sum(axis=1) >= fewest]
+    return np.asarray(vectors[vectors.sum(axis=1) >= fewest])
 
 
 @njit(cache=True)

@@ -90,4 +90,4 @@ def cover_some(n: int, k: int, n_classes: int, search: Cover, nodes: int) -> boo
         depth += 1
         covered[depth], spent[depth], search.records[depth], at[depth] = union, cost, record, search.starts[record]
     search.place[0], search.place[1], search.best_cost[0] = depth, best_count, best_cost
-    return depth < 0
+    return bool(depth < 0)

@@ -166,7 +166,9 @@ def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Itera
         for level in certified_levels.certified_levels(problem, levels, solver, run):
             found = level.found
             yield Level(
-                level.entropy, level.bound, Answer(found.entropies, level.bound, found.loss, found.labels, found.entropies)
+                level.entropy,
+                level.bound,
+                Answer(found.entropies, level.bound, found.loss, found.labels, found.entropies),
             )
         if found is not None:
             if found.entropy >= most - _MORE:

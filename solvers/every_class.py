@@ -34,7 +34,7 @@ _ZERO = 1e-9  # relative: reduced costs and gaps below this are rounding
 
 @dataclass(frozen=True)
 class Best:
-    """A bound on the total price of a partition, and the best partition found, whose price is proven if it equals it."""
+    """A bound on the total price of a partition, and the best partition found; it is proven if the two are equal."""
 
     bound: float
     price: float = np.inf
@@ -310,9 +310,7 @@ def _cheapest(
 
 
 @njit(cache=True, parallel=True)
-def _how_many(
-    prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float
-) -> int:
+def _how_many(prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float) -> int:
     """How many classes have a reduced cost of at most `most`."""
     n = len(duals)
     low_bits = min(n, _BLOCK)
@@ -330,7 +328,7 @@ def _how_many(
 def _cheaper_than(
     prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Every class whose reduced cost is at most `most`, and that cost, never negative; counted first, block by block."""
+    """Every class whose reduced cost is at most `most`, and that cost, never negative; counted first, by block."""
     n = len(duals)
     low_bits = min(n, _BLOCK)
     low, high = _dual_sums(duals, 0, low_bits), _dual_sums(duals, low_bits, n - low_bits)

@@ -6,6 +6,9 @@ from abc import abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,7 +16,8 @@ import numpy as np
 from optmodels.conditions import ClassTest
 from optmodels.errors import InputError
 from optmodels.partition import Labels
-from optmodels.problem import Problem, Scalarised
+from optmodels.price import Floats
+from optmodels.problem import FreeCentres, Problem, Scalarised
 from optmodels.rejudged import Rejudged
 from optmodels.solution import Solution, Stop
 from optmodels.solver import FrontSolver, Run
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from pymoo.core.population import Population
 
     from optmodels.centroids.pymoo_problem import CentroidProblem
+    from optmodels.centroids.space import Decoded
 
 _EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
 _AT_ONCE = 2  # local searches side by side
@@ -89,7 +94,7 @@ class Evolution(FrontSolver):
             found.extend(solutions(course.archive, problem, run))
 
 
-class _Over(Exception):
+class _RunOutError(Exception):
     """Evaluations or time ran out within a generation."""
 
 
@@ -136,7 +141,7 @@ class Course:
 
     @property
     def _work(self) -> float:
-        """Work done so far: evaluations where they are what is limited, so that nothing hangs on the clock, or seconds."""
+        """Work done so far: evaluations where these are limited, so that nothing hangs on the clock, or seconds."""
         return float(self.evaluations) if self._limit is not None else self.run.seconds
 
     @property
@@ -158,15 +163,18 @@ class Course:
             self._anchor()
             self._anchors = self._work
         self.native.watch = self._watch
-        with suppress(_Over):
+        with suppress(_RunOutError):
             self._evolve()
 
-    def _watch(self) -> None:
-        """End a generation that is late: one that meets mostly known partitions would try a hundred times for others."""
+    def _watch(self, decoded: Decoded, costs: Floats) -> None:
+        """End a generation that is late: one that mostly meets known partitions tries a hundred times for others."""
+        if isinstance(self.explored, FreeCentres):  # decoding takes so long there that nothing may be lost
+            for i, cost in enumerate(costs):
+                self.archive.add(cost, partial(decoded.labels, i))
         if not self.over:
             return
         if self._limit is None or self.evaluations >= self._limit + _LATE * self.options.population or self.run.expired:
-            raise _Over
+            raise _RunOutError
 
     def _evolve(self) -> None:
         from pymoo.core.termination import NoTermination
@@ -205,8 +213,7 @@ class Course:
     def _archive(self, infills: Population) -> None:
         costs = infills.get("F")
         for i in np.flatnonzero(infills.get("FEAS")):
-            decision = infills[i].X
-            self.archive.add(costs[i], lambda decision=decision: self.native.labels(decision))
+            self.archive.add(costs[i], partial(self.native.labels, infills[i].X))
 
     def _judge(self, labels: Labels) -> bool:
         """Let the problem judge a partition and the archive take it in."""
@@ -223,7 +230,7 @@ class Course:
         return self.evaluations + self.intensifier.expected(labels, rounds) <= share * self._limit
 
     def _anchor(self) -> None:
-        """Partitions that are good in one objective: everyone together, constructions from lax to strict, local search."""
+        """Partitions good in one objective: everyone together, constructions from strict to lax, local search."""
         self._judge(np.zeros(self.problem.n, np.int64))
         rungs: list[tuple[ClassTest, Labels]] = []
         for test in reversed(self.intensifier.ladder()):
@@ -269,14 +276,8 @@ class Course:
             tasks = [self._task() for _ in range(_AT_ONCE)]
             if not all(self._affordable(labels, self._rounds(labels), 1.0) for labels, _, _ in tasks):
                 return
-
-            def work(task: tuple[Labels, float, int]) -> Improved | None:
-                labels, share, seed = task
-                test = self.intensifier.conditions(labels, share)
-                return self.intensifier.improve(labels, test, self._rounds(labels), seed, seconds)
-
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                found = list(pool.map(work, tasks))
+                found = list(pool.map(partial(self._improved, seconds), tasks))
             for better in found:
                 if better is None:
                     continue
@@ -285,6 +286,11 @@ class Course:
                 if self._judge(better.labels):
                     self._join(infills, better.labels)
             self._searched += self._work - before
+
+    def _improved(self, seconds: float | None, task: tuple[Labels, float, int]) -> Improved | None:
+        labels, share, seed = task
+        test = self.intensifier.conditions(labels, share)
+        return self.intensifier.improve(labels, test, self._rounds(labels), seed, seconds)
 
     def _task(self) -> tuple[Labels, float, int]:
         """A member of the archive, mostly one before a wide gap, and the share of its levels to hold."""
@@ -351,7 +357,8 @@ class Nsga3(Evolution):
         """NSGA-III with evenly spread directions."""
         from pymoo.algorithms.moo.nsga3 import NSGA3
 
-        return NSGA3(_directions(problem, self.population), pop_size=self.population, **_operators(problem, starts))
+        directions = _directions(problem, self.population)
+        return NSGA3(directions, pop_size=max(self.population, len(directions)), **_operators(problem, starts))
 
 
 @dataclass(frozen=True)
@@ -377,9 +384,11 @@ class Spea2(Evolution):
 
     def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
         """SPEA2 with the problem's operators."""
-        from pymoo.algorithms.moo.spea2 import SPEA2
+        from pymoo.algorithms.moo.spea2 import SPEA2, SPEA2Survival
 
-        return SPEA2(pop_size=self.population, **_operators(problem, starts))
+        # pymoo's default survival is one object for all runs of a process, and remembers them.
+        survival = SPEA2Survival(normalize=True)
+        return SPEA2(pop_size=self.population, survival=survival, **_operators(problem, starts))
 
 
 @dataclass(frozen=True)
@@ -448,10 +457,11 @@ def _operators(problem: CentroidProblem, starts: list[Labels]) -> dict[str, Any]
 
 
 def _directions(problem: CentroidProblem, many: int) -> Any:
+    """Evenly spread directions (Das and Dennis), at most so many unless there are more objectives."""
     from pymoo.util.ref_dirs import get_reference_directions
 
-    if problem.n_obj == 1:
-        return np.ones((1, 1))
-    return get_reference_directions("energy" if problem.n_obj > 2 else "uniform", problem.n_obj, **(
-        {"n_points": many, "seed": 1} if problem.n_obj > 2 else {"n_partitions": many - 1}
-    ))
+    m = problem.n_obj
+    if m == 1:
+        return np.ones((many, 1))
+    parts = next(parts for parts in count(1) if comb(parts + m, m - 1) > many)
+    return get_reference_directions("das-dennis", m, n_partitions=parts)

@@ -1,8 +1,8 @@
 """The least that a large class can cost under least entropies: a fractional class and the prices of its bits.
 
 By Gibbs' inequality a class of counts n_v has at most -sum n_v log2 p_v bits, N times its entropy, whatever the
-distribution p, so conditions on entropies may be replaced by a worth of each sensitive value. The fractional class moves
-towards the cheapest one (Frank-Wolfe) under an augmented Lagrangian of the conditions, and its own distribution is p.
+distribution p, so conditions on entropies may be replaced by a worth of each sensitive value. The fractional class
+moves towards the cheapest one (Frank-Wolfe) under an augmented Lagrangian of the conditions; its distribution is p.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _worths_at(
     """What a record of each value is worth there into `worths`, by the class's own distribution; the offset."""
     size = _missing(held, starts, needs, missing)
     of_total = max(0.0, prices[-1] + stiffness * missing[-1])
-    offset = of_total * needs.total
+    offset: float = of_total * needs.total
     for j in range(len(starts) - 1):
         of_least = max(0.0, prices[j] + stiffness * missing[j])
         offset += of_least * needs.least[j]
@@ -71,12 +71,14 @@ def _slope(
 ) -> float:  # fmt: skip
     """The derivative of the augmented Lagrangian at this share of the way from one class to another."""
     offset = _worths_at(here + share * (there - here), prices, stiffness, starts, needs, missing, worths)
-    slope, grown = gain, 0.0
+    slope: float = gain
+    grown = 0.0
     for v in range(len(here)):
         slope -= worths[v] * (there[v] - here[v])
         if v < starts[1]:
             grown += there[v] - here[v]
-    return slope + offset * grown
+    slope += offset * grown
+    return slope
 
 
 @njit(cache=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import ceil, log
 
 import numpy as np
@@ -78,7 +79,7 @@ class Intensifier:
         return test
 
     def ladder(self) -> list[ClassTest]:
-        """Conditions from the problem's own up to strict ones in each objective and in all: where a front has its ends."""
+        """Conditions from the problem's own up to strict ones in each objective and in all: the ends of a front."""
         tests, strictest = [self.test], self.test
         for quantity, threshold in self._held:
             if quantity == "entropy":
@@ -97,7 +98,9 @@ class Intensifier:
         """Some partition that meets the conditions, or None if the construction finds none."""
         return first_partition(self.price, test, self.n_classes)
 
-    def improve(self, labels: Labels, test: ClassTest, rounds: int, seed: int, seconds: float | None) -> Improved | None:
+    def improve(
+        self, labels: Labels, test: ClassTest, rounds: int, seed: int, seconds: float | None
+    ) -> Improved | None:
         """The partition after sweeps and so many rounds of ruin and recreate; None if it cannot meet the conditions."""
         start = make_feasible(self.price, test, canonical(labels), self.n_classes)
         if start is None:
@@ -138,7 +141,7 @@ class Intensifier:
         order, starts = members(labels)
         return max(
             float(distance_from_table(self.test, count_values(self.test, order[low:high]), high - low, j))
-            for low, high in zip(starts[:-1], starts[1:], strict=True)
+            for low, high in pairwise(starts)
             for j in range(len(self.test.starts) - 1)
         )
 

@@ -77,4 +77,5 @@ def _best_means(counts: Ints, weights: Floats) -> Floats:
 def _rise(count: float) -> float:
     """By how much -c log2 c rises from this count to the next."""
     here = count * np.log2(count) if count > 0.0 else 0.0
-    return here - (count + 1.0) * np.log2(count + 1.0)
+    rise: float = here - (count + 1.0) * np.log2(count + 1.0)
+    return rise

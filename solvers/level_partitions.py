@@ -71,7 +71,7 @@ class LevelPartitions:
         ways = self._ways(entropy)
         again = min(_AGAIN, len(ways)) if entropy > 0 else 1
         each = seconds / (len(ways) + 2 * again)
-        results = []
+        results: list[tuple[float, int]] = []
         for way in ways:
             loss = self._search(way, None, each, self._seed)
             results.append((loss, len(results)))

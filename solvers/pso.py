@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
@@ -11,7 +12,8 @@ from optmodels.centroids.kernel import centred_prices
 from optmodels.errors import InputError, unknown
 from optmodels.partition import Labels
 from optmodels.price import Floats
-from optmodels.problem import Centroids, FreeCentres, Objective, Problem, Scalarised
+from optmodels.problem import Centroids, FreeCentres, Problem, Scalarised
+from optmodels.rejudged import Rejudged
 from optmodels.solution import Solution, Stop
 from optmodels.solver import FrontSolver, Run
 from solvers.archive import Archive, solutions
@@ -26,6 +28,7 @@ Swarm = Literal["paper", "pymoo"]
 _INERTIA, _OWN, _COMMON = 0.7, 1.5, 1.5
 _FASTEST = 0.2  # of an attribute's range, in one step
 _POLISH_ROUNDS = 20
+_POLISH_SHARE = 0.2  # of the time
 
 
 @dataclass(frozen=True)
@@ -39,8 +42,9 @@ class Pso(FrontSolver):
     `faithful`, with its violations; offered, and so returned, is only what satisfies the conditions.
 
     A front is made of one swarm for each of `lambdas`, minimising the first objective plus lambda times the others (as
-    costs), and of all that their particles have met. `swarm` is 'paper' or, for one answer, 'pymoo'. Categories move by the transfer function |v / sqrt(v^2 + 1)|: the chance that a
-    coordinate takes the common best's category, or the own best's.
+    costs), and of all that their particles have met. `swarm` is 'paper' or, for one answer, 'pymoo'. Categories move by
+    the transfer function |v / sqrt(v^2 + 1)|: the chance that a coordinate takes the common best's category, or the own
+    best's.
 
     >>> import optmodels as om
     >>> from formulations import MoObam
@@ -70,6 +74,8 @@ class Pso(FrontSolver):
                 raise InputError(f"{option} must be a whole number of at least 1, not {getattr(self, option)!r}.")
         if not self.penalty >= 0:
             raise InputError(f"penalty must not be negative, not {self.penalty!r}: a missing record is a cost.")
+        if not self.lambdas or not min(self.lambdas) >= 0:
+            raise InputError(f"lambdas must be one weight or more, none negative, not {self.lambdas!r}.")
         if self.faithful and self.swarm != "paper":
             raise InputError("faithful is about the paper's swarm: use it with swarm='paper'.")
 
@@ -85,34 +91,35 @@ class Pso(FrontSolver):
             self._by_pymoo(problem, run)
         else:
             flight = Flight(self, problem, run, run.seed)
-            while flight.iterations < self.iterations and not run.expired:
+            while flight.iterations < self.iterations and self._in_time(run):
                 decoded, costs = flight.step()
                 feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
                 if np.isfinite(feasible).any():
                     run.offer(decoded.labels(int(np.argmin(feasible))))
             run.details.update(evaluations=flight.evaluations, **flight.described())
-        if not run.expired:
-            run.stop = Stop.ITERATIONS
+        run.stop = Stop.ITERATIONS if self._in_time(run) else Stop.TIME
         if run.labels is not None and not self.faithful:
             self._polish(problem, run, run.labels)
 
     def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
         """One swarm after the other; all feasible partitions that a particle stood for are candidates."""
-        archive, curve = Archive(len(problem.objectives)), []
-        reference = np.array([o.worse(worst, 0.0) for o, worst in zip(*_corner(problem), strict=True)])
-        evaluations = 0
+        explored = problem.parts if isinstance(problem, Scalarised) and not isinstance(problem, Rejudged) else problem
+        archive, curve = Archive(len(explored.objectives)), list[tuple[int, float, float]]()
+        worst = explored.reference()
+        reference = np.array([objective.worse(worst[objective.name], 0.0) for objective in explored.objectives])
+        before = evaluations = 0
         run.details["curve"] = curve
         try:
             for place, weight in enumerate(self.lambdas):
-                flight = Flight(self, problem, run, run.seed + place, weight)
+                flight = Flight(self, explored, run, run.seed + place, weight)
                 while flight.iterations < self.iterations and not run.expired:
                     decoded, _ = flight.step()
+                    evaluations = before + flight.evaluations
                     costs = flight.native.measures.costs(decoded)
-                    for i in np.flatnonzero(decoded.partitions.missing == 0):
-                        archive.add(costs[i], lambda i=i, decoded=decoded: decoded.labels(int(i)))
-                    done = evaluations + flight.evaluations
-                    curve.append((done, run.seconds, archive.hypervolume(reference)))
-                evaluations += flight.evaluations
+                    for i in np.flatnonzero(decoded.partitions.missing == 0).tolist():
+                        archive.add(costs[i], partial(decoded.labels, i))
+                    curve.append((evaluations, run.seconds, archive.hypervolume(reference)))
+                before = evaluations
         finally:
             if run.stop is Stop.CONVERGED:
                 run.stop = Stop.ITERATIONS
@@ -129,7 +136,7 @@ class Pso(FrontSolver):
         algorithm.setup(native, termination=NoTermination(), seed=run.seed, verbose=False)
         best = np.inf
         for iteration in range(self.iterations):
-            if run.expired:
+            if not self._in_time(run):
                 break
             infills = algorithm.infill()
             algorithm.evaluator.eval(native, infills, algorithm=algorithm)
@@ -141,6 +148,11 @@ class Pso(FrontSolver):
             run.details.update(evaluations=native.decoded)
             run.report(f"iteration {iteration + 1}", done=iteration + 1.0, total=float(self.iterations))
 
+    def _in_time(self, run: Run) -> bool:
+        """Whether the swarm may fly on: the best particle is to be polished before the time is over."""
+        share = 1.0 if self.faithful else 1.0 - _POLISH_SHARE
+        return run.time_limit is None or run.seconds < share * run.time_limit
+
     def _polish(self, problem: Problem, run: Run, labels: Labels) -> None:
         """Local search on the loss that keeps the entropy of the best particle."""
         intensifier = intensifier_of(problem)
@@ -149,11 +161,6 @@ class Pso(FrontSolver):
         better = intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
         if better is not None:
             run.offer(better.labels)
-
-
-def _corner(problem: Problem) -> tuple[tuple[Objective, ...], list[float]]:
-    worst = problem.reference()
-    return problem.objectives, [worst[objective.name] for objective in problem.objectives]
 
 
 class Flight:
@@ -196,7 +203,9 @@ class Flight:
         if costs[leader] < self.best_cost:
             self.best, self.best_cost = self.positions[leader].copy(), float(costs[leader])
         self.iterations += 1
-        self.run.report(f"iteration {self.iterations}", done=float(self.iterations), total=float(self.options.iterations))
+        self.run.report(
+            f"iteration {self.iterations}", done=float(self.iterations), total=float(self.options.iterations)
+        )
         self._move()
         return decoded, costs
 

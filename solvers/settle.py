@@ -13,7 +13,8 @@ from optmodels.partition import Labels, canonical, members
 from optmodels.problem import FreeCentres, Problem
 from solvers.intensify import Improved, Intensifier
 
-_ASSIGNMENTS = 5  # that centres usually take to settle
+_ASSIGNMENTS = 4  # that centres usually take to settle after a shake
+_ROUNDS = 10  # of ruin and recreate that one shake stands for
 
 
 def intensifier_of(problem: Problem) -> Intensifier:
@@ -34,19 +35,25 @@ class Settler(Intensifier):
         return BalancedSpace.of(self.problem)
 
     def built(self, test: ClassTest) -> Labels | None:
-        """The partition around records drawn at random, if it meets the conditions."""
-        rows = np.random.default_rng(0).permutation(self.price.n)[: self._space.n_centroids]
-        labels = self._space.labels(self.price.numeric[rows].ravel())
-        return labels if _meets(test, labels) else None
+        """What records drawn at random settle to, if it meets the conditions."""
+        return self._first if _meets(test, self._first) else None
 
-    def improve(self, labels: Labels, test: ClassTest, rounds: int, seed: int, seconds: float | None) -> Improved | None:
-        """The best partition met while shaking; one shake moves all classes, so there is one for as many rounds."""
+    @cached_property
+    def _first(self) -> Labels:
+        rows = np.random.default_rng(0).permutation(self.price.n)[: self._space.n_centroids]
+        *_, settled = self._space.settling(self.price.numeric[rows].ravel())
+        return settled
+
+    def improve(
+        self, labels: Labels, test: ClassTest, rounds: int, seed: int, seconds: float | None
+    ) -> Improved | None:
+        """The best partition met while settling and shaking."""
         draw, began = np.random.default_rng(seed), perf_counter()
         best, assigned = canonical(labels), 0
         if not _meets(test, best):
             return None
         value = self._space.problem.distance(best)
-        for shake in range(1 + rounds // self._space.n_centroids):
+        for shake in range(2 + rounds // _ROUNDS):
             centres = self._space.decision(best)
             if shake > 0:
                 row = self.price.numeric[draw.integers(self.price.n)]
@@ -61,7 +68,7 @@ class Settler(Intensifier):
 
     def expected(self, labels: Labels, rounds: int) -> float:
         """About how many evaluations `improve` will cost."""
-        return float(_ASSIGNMENTS * (1 + rounds // self._space.n_centroids))
+        return float(_ASSIGNMENTS * (2 + rounds // _ROUNDS))
 
 
 def _meets(test: ClassTest, labels: Labels) -> bool:

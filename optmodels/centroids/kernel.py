@@ -20,6 +20,8 @@ Ints = NDArray[np.int64]
 
 # A class with at least this share of k is completed by its nearest units; a smaller one is dissolved.
 _WORTH_COMPLETING = 0.5
+# Centroids for each combination of categories from which on they are sorted by combination.
+_CROWDED = 8
 
 
 class Units(NamedTuple):
@@ -31,6 +33,9 @@ class Units(NamedTuple):
     code_starts: Ints  # (c + 1): the slice of each categorical attribute in a tally of all of them
     counts: Ints  # records of each unit
     axis: int  # the numeric attribute along which units are sorted; -1 where there is none
+    radix: Ints  # (c): what turns the categories of a record into one number; empty where that would be too large
+    mix: Ints  # (units): which combination of categories a unit has
+    mixes: Codes  # (mixes, c): the combinations of categories
     cell_starts: Ints  # (units + 1): the slice of each unit in the next two
     places: Ints  # places of sensitive values in a class's counts
     amounts: Ints
@@ -131,35 +136,95 @@ def cost(units: Units, u: int, numeric: Floats, codes: Codes, c: int) -> float:
 @njit(cache=True)
 def assign(units: Units, numeric: Floats, codes: Codes, labels: NDArray[np.int32]) -> None:
     """Every unit to its nearest centroid, the first of several equally near."""
-    m = len(numeric)
     if units.axis < 0:
         for u in range(len(labels)):
-            labels[u] = _scan(units, u, numeric, codes, np.ones(m, np.bool_))
+            labels[u] = _scan(units, u, numeric, codes, np.ones(len(numeric), np.bool_))
         return
-    order = np.argsort(numeric[:, units.axis], kind="mergesort")
+    keys = np.zeros(len(numeric), np.int64)
+    if len(units.radix) == codes.shape[1]:
+        for c in range(len(numeric)):
+            for j in range(codes.shape[1]):
+                keys[c] += codes[c, j] * units.radix[j]
+    # Mergesort is stable: within one combination of categories, centroids stay sorted along the axis.
+    along = np.argsort(numeric[:, units.axis], kind="mergesort")
+    order = along[np.argsort(keys[along], kind="mergesort")]
+    starts = [0]
+    for place in range(1, len(order)):
+        if keys[order[place]] != keys[order[place - 1]]:
+            starts.append(place)
+    starts.append(len(order))
+    if len(units.radix) == codes.shape[1] and len(order) >= _CROWDED * (len(starts) - 1):
+        _assign_by_mix(units, numeric, codes, order, np.array(starts), labels)
+    else:
+        _assign_along(units, numeric, codes, along, labels)
+
+
+@njit(cache=True)
+def _assign_along(units: Units, numeric: Floats, codes: Codes, order: Ints, labels: NDArray[np.int32]) -> None:
+    """Look outwards along the axis, from each unit's place among the centroids."""
+    m = len(numeric)
     along = numeric[order, units.axis]
     at = 0  # units and centroids are both sorted: the nearest place only moves on
     for u in range(len(labels)):
         x = units.numeric[u, units.axis]
         while at + 1 < m and along[at + 1] <= x:
             at += 1
-        nearest, least = -1, np.inf
-        left, right = at, at + 1
-        while left >= 0 or right < m:
-            below = (x - along[left]) ** 2 if left >= 0 else np.inf
-            above = (along[right] - x) ** 2 if right < m else np.inf
-            if min(below, above) > least:
-                break
-            if below <= above:
-                c = order[left]
-                left -= 1
-            else:
-                c = order[right]
-                right += 1
-            distance = cost(units, u, numeric, codes, c)
-            if distance < least or (distance == least and c < nearest):
-                nearest, least = c, distance
+        nearest, _ = _outwards(units, u, numeric, codes, order, along, 0, m, at, 0.0, -1, np.inf)
         labels[u] = nearest
+
+
+@njit(cache=True)
+def _assign_by_mix(
+    units: Units, numeric: Floats, codes: Codes, order: Ints, starts: Ints, labels: NDArray[np.int32]
+) -> None:
+    """The same for many centroids: those with the unit's own categories first, others only if they can still be nearer."""
+    along = numeric[order, units.axis]
+    n_mixes, n_buckets = len(units.mixes), len(starts) - 1
+    apart = np.zeros((n_mixes, n_buckets))
+    turns = np.empty((n_mixes, n_buckets), np.int64)
+    for mix in range(n_mixes):
+        for bucket in range(n_buckets):
+            for j in range(codes.shape[1]):
+                if units.mixes[mix, j] != codes[order[starts[bucket]], j]:
+                    apart[mix, bucket] += units.code_weights[j]
+        turns[mix] = np.argsort(apart[mix], kind="mergesort")
+    for u in range(len(labels)):
+        x, mix = units.numeric[u, units.axis], units.mix[u]
+        nearest, least = -1, np.inf
+        for bucket in turns[mix]:
+            if apart[mix, bucket] > least:
+                break
+            low, high = starts[bucket], starts[bucket + 1]
+            at = low + np.searchsorted(along[low:high], x, side="right") - 1
+            nearest, least = _outwards(
+                units, u, numeric, codes, order, along, low, high, at, apart[mix, bucket], nearest, least
+            )
+        labels[u] = nearest
+
+
+@njit(cache=True)
+def _outwards(
+    units: Units, u: int, numeric: Floats, codes: Codes, order: Ints, along: Floats,
+    low: int, high: int, at: int, apart: float, nearest: int, least: float,
+) -> tuple[int, float]:  # fmt: skip
+    """The nearest of order[low:high], looking both ways from place `at`, or what was known to be nearer."""
+    x = units.numeric[u, units.axis]
+    left, right = at, at + 1
+    while left >= low or right < high:
+        below = (x - along[left]) ** 2 if left >= low else np.inf
+        above = (along[right] - x) ** 2 if right < high else np.inf
+        if min(below, above) + apart > least:
+            break
+        if below <= above:
+            c = order[left]
+            left -= 1
+        else:
+            c = order[right]
+            right += 1
+        distance = cost(units, u, numeric, codes, c)
+        if distance < least or (distance == least and c < nearest):
+            nearest, least = c, distance
+    return nearest, least
 
 
 @njit(cache=True)
@@ -223,25 +288,29 @@ def mend_classes(
     if not fixed:
         for c in range(m):
             open_to[c] = sizes[c] > 0
-    while True:
-        smallest, alive = -1, 0
+    alive = open_to.sum()
+    while alive > 1:
+        broken = np.zeros(m, np.bool_)
         for c in range(m):
-            alive += open_to[c]
-            if open_to[c] and not tried[c] and (smallest < 0 or sizes[c] < sizes[smallest]):
-                if not meets(test, counts[c], sizes[c]):
-                    smallest = c
-        if smallest < 0 or alive == 1:
+            broken[c] = open_to[c] and not tried[c] and not meets(test, counts[c], sizes[c])
+        if not broken.any():
             break
-        if fixed or sizes[smallest] >= _WORTH_COMPLETING * test.k:
-            if _complete(units, test, numeric, codes, smallest, labels, sizes, counts):
+        places = np.flatnonzero(broken)
+        for c in places[np.argsort(sizes[places], kind="mergesort")]:
+            if alive == 1 or meets(test, counts[c], sizes[c]):  # what was dissolved before it may have mended it
                 continue
-        tried[smallest] = True
-        if not fixed:
-            open_to[smallest] = False
-            for u in range(len(labels)):
-                if labels[u] == smallest:
-                    _move(units, u, _scan(units, u, numeric, codes, open_to), labels, sizes, counts)
-    return _lacking(test, sizes, counts, fixed)
+            worth_completing = fixed or sizes[c] >= _WORTH_COMPLETING * test.k
+            if worth_completing and _complete(units, test, numeric, codes, c, labels, sizes, counts):
+                continue
+            tried[c] = True
+            if not fixed:
+                open_to[c] = False
+                alive -= 1
+                for u in range(len(labels)):
+                    if labels[u] == c:
+                        _move(units, u, _scan(units, u, numeric, codes, open_to), labels, sizes, counts)
+    lacking: int = _lacking(test, sizes, counts, fixed)
+    return lacking
 
 
 @njit(cache=True)
@@ -249,23 +318,72 @@ def _complete(
     units: Units, test: ClassTest, numeric: Floats, codes: Codes, c: int,
     labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
 ) -> bool:  # fmt: skip
-    """Draw the units whose move costs least into class c until it meets the conditions; undo it if it never does."""
-    extra = np.empty(len(labels))
-    for u in range(len(labels)):
-        own = labels[u]
-        # only units of classes that could spare them are worth ordering
-        if own == c or sizes[own] - units.counts[u] < test.k:
-            extra[u] = np.inf
-        else:
-            extra[u] = cost(units, u, numeric, codes, c) - cost(units, u, numeric, codes, own)
-    came_from = np.empty(len(labels), np.int32)
-    moved = np.empty(len(labels), np.int64)
-    n_moved = 0
-    # k classes of k + 1 units can spare k: fewer candidates might not do
-    order = np.argsort(extra) if test.k > 8 else _first_of(extra, max(4 * test.k + 16, test.k * (test.k + 1)))
-    for u in order:
-        if extra[u] == np.inf:
+    """Draw units into class c until it meets the conditions: first of those around its centroid, then of all."""
+    around = _around(units, test, numeric, codes, c, labels, sizes, 4 * test.k + 16)
+    if _draw_in(units, test, numeric, codes, c, around, labels, sizes, counts):
+        return True
+    if len(around) == len(labels):
+        return False
+    everything = np.arange(len(labels))
+    drawn: bool = _draw_in(units, test, numeric, codes, c, everything, labels, sizes, counts)
+    return drawn
+
+
+@njit(cache=True)
+def _around(
+    units: Units, test: ClassTest, numeric: Floats, codes: Codes, c: int,
+    labels: NDArray[np.int32], sizes: Ints, few: int,
+) -> Ints:  # fmt: skip
+    """The few nearest units of centroid c in classes that could spare them; all units where there is no axis."""
+    n = len(labels)
+    if units.axis < 0 or few >= n:
+        return np.arange(n)
+    x = numeric[c, units.axis]
+    right = np.searchsorted(units.numeric[:, units.axis], x)
+    left = right - 1
+    found, distances, many = np.empty(few, np.int64), np.full(few, np.inf), 0
+    while left >= 0 or right < n:
+        below = (x - units.numeric[left, units.axis]) ** 2 if left >= 0 else np.inf
+        above = (units.numeric[right, units.axis] - x) ** 2 if right < n else np.inf
+        if many == few and min(below, above) >= distances[-1]:
             break
+        if below <= above:
+            u = left
+            left -= 1
+        else:
+            u = right
+            right += 1
+        if labels[u] == c or sizes[labels[u]] - units.counts[u] < test.k:
+            continue
+        distance = cost(units, u, numeric, codes, c)
+        if many < few or distance < distances[-1]:
+            place = min(many, few - 1)
+            while place > 0 and distances[place - 1] > distance:
+                distances[place] = distances[place - 1]
+                found[place] = found[place - 1]
+                place -= 1
+            distances[place] = distance
+            found[place] = u
+            many = min(many + 1, few)
+    return found[:many]
+
+
+@njit(cache=True)
+def _draw_in(
+    units: Units, test: ClassTest, numeric: Floats, codes: Codes, c: int, candidates: Ints,
+    labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
+) -> bool:  # fmt: skip
+    """Draw in the candidates whose move costs least until class c meets the conditions; undo it if it never does."""
+    extra = np.full(len(candidates), np.inf)
+    for place in range(len(candidates)):
+        u = candidates[place]
+        if labels[u] != c and sizes[labels[u]] - units.counts[u] >= test.k:
+            extra[place] = cost(units, u, numeric, codes, c) - cost(units, u, numeric, codes, labels[u])
+    came_from, moved, n_moved = np.empty(len(candidates), np.int32), np.empty(len(candidates), np.int64), 0
+    for place in np.argsort(extra, kind="mergesort"):
+        if extra[place] == np.inf or sizes[c] > 4 * test.k + 16:
+            break
+        u = candidates[place]
         own = labels[u]
         _move(units, u, c, labels, sizes, counts)
         if not meets(test, counts[own], sizes[own]):
@@ -276,21 +394,9 @@ def _complete(
         n_moved += 1
         if meets(test, counts[c], sizes[c]):
             return True
-        if sizes[c] > 4 * test.k + 16:
-            break
     for back in range(n_moved - 1, -1, -1):
         _move(units, moved[back], came_from[back], labels, sizes, counts)
     return False
-
-
-@njit(cache=True)
-def _first_of(values: Floats, few: int) -> Ints:
-    """The places of the few least values, in order."""
-    if few >= len(values):
-        return np.argsort(values)
-    ceiling = np.partition(values, few)[few]
-    places = np.flatnonzero(values <= ceiling)
-    return places[np.argsort(values[places])]
 
 
 @njit(cache=True)
@@ -356,9 +462,7 @@ def _furthest(test: ClassTest, sizes: Ints, counts: NDArray[np.int64]) -> float:
 
 
 @njit(cache=True)
-def centroids_of(
-    units: Units, labels: NDArray[np.int32], numeric: Floats, codes: Codes
-) -> None:
+def centroids_of(units: Units, labels: NDArray[np.int32], numeric: Floats, codes: Codes) -> None:
     """Overwrite the centroids of classes by their means and modes; a centroid without a class by its nearest other.
 
     A copy never has a class of its own: of equally near centroids the first takes everything.
@@ -379,7 +483,7 @@ def centroids_of(
             numeric[label] = sums[label] / sizes[label]
             for j in range(c):
                 codes[label, j] = np.argmax(tallies[label, units.code_starts[j] : units.code_starts[j + 1]])
-    first = np.argmax(sizes)
+    first = int(np.argmax(sizes))
     for label in range(m):
         if sizes[label] == 0:
             nearest, least = first, np.inf

@@ -45,18 +45,18 @@ class CentroidSampling(Sampling):  # type: ignore[misc]
 
 
 class RegionCrossover(Crossover):  # type: ignore[misc]
-    """Two children of two parents: on one side of a random plane the centroids of one, on the other those of the other."""
+    """Two children of two parents: one parent's centroids on one side of a random plane, the other's on the other."""
 
     def __init__(self, prob: float = 0.9) -> None:
         super().__init__(2, 2, prob=prob)
 
     def _do(
-        self, problem: CentroidProblem, X: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
+        self, problem: CentroidProblem, decisions: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
     ) -> Floats:
         space = problem.space
-        children = np.empty_like(X)
-        for mating in range(X.shape[1]):
-            first, second = (_distinct(space, X[parent, mating]) for parent in (0, 1))
+        children = np.empty_like(decisions)
+        for mating in range(decisions.shape[1]):
+            first, second = (_distinct(space, decisions[parent, mating]) for parent in (0, 1))
             together = np.concatenate([first, second])
             normal = random_state.normal(size=space.width) / np.where(together.std(axis=0) > 0, together.std(axis=0), 1)
             along_first, along_second = first @ normal, second @ normal
@@ -85,9 +85,9 @@ class CentroidMutation(Mutation):  # type: ignore[misc]
         self.deaths = deaths
 
     def _do(
-        self, problem: CentroidProblem, X: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
+        self, problem: CentroidProblem, decisions: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
     ) -> Floats:
-        return np.array([self._mutant(problem.space, decision, random_state) for decision in X])
+        return np.array([self._mutant(problem.space, decision, random_state) for decision in decisions])
 
     def _mutant(self, space: CentroidSpace, decision: Floats, draw: np.random.Generator) -> Floats:
         rows = _distinct(space, decision)
@@ -115,8 +115,8 @@ class CentroidMutation(Mutation):  # type: ignore[misc]
 class Polish(Repair):  # type: ignore[misc]
     """The centroids become the means and modes of the mended classes: for the same classes nothing costs less."""
 
-    def _do(self, problem: CentroidProblem, X: Floats, **kwargs: Any) -> Floats:
-        return problem.polished(X)
+    def _do(self, problem: CentroidProblem, decisions: Floats, **kwargs: Any) -> Floats:
+        return problem.polished(decisions)
 
 
 class SamePartition(DuplicateElimination):  # type: ignore[misc]

@@ -36,7 +36,7 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
     Attributes:
         space: the way from decisions to partitions and back.
         decoded: how many decisions have been decoded so far: what evaluations cost, with or without operators.
-        watch: called before every batch of decisions is decoded; what it raises ends whatever asked for them.
+        watch: called with every batch of decisions decoded and their costs; what it raises ends whatever asked for it.
     """
 
     def __init__(self, problem: Problem, n_centroids: int | None = None, *, mend: bool = True) -> None:
@@ -44,7 +44,9 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
         if n_centroids is not None and n_centroids < 1:
             raise InputError(f"n_centroids must be a whole number of at least 1, not {n_centroids!r}.")
         if problem.n_classes is not None and n_centroids not in (None, problem.n_classes):
-            raise InputError(f"The problem asks for {problem.n_classes} classes, so n_centroids cannot be {n_centroids}.")
+            raise InputError(
+                f"The problem asks for {problem.n_classes} classes, so n_centroids cannot be {n_centroids}."
+            )
         if isinstance(problem, FreeCentres):
             self.space: CentroidSpace = BalancedSpace.of(problem)
         else:
@@ -53,7 +55,7 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
         self.judge = problem
         self.mend = mend
         self.decoded = 0
-        self.watch: Callable[[], None] | None = None
+        self.watch: Callable[[Decoded, Floats], None] | None = None
         # A scalarised problem's further objectives are only what its score is made of, unless they were asked for.
         alone = isinstance(problem, Scalarised) and not isinstance(problem, Rejudged)
         objectives = problem.objectives[:1] if alone else problem.objectives
@@ -87,14 +89,14 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
 
     def decode(self, decisions: Floats) -> Decoded:
         """The partitions of decisions, measured; they are remembered."""
-        if self.watch is not None:
-            self.watch()
         decoded = self.space.decode(decisions, self.measures.asked, mend=self.mend)
         self.decoded += len(decisions)
         costs = self.measures.costs(decoded)
         for i, decision in enumerate(decisions):
             partition = _digest(decoded.labels(i).astype(np.int32))
             self._seen[_digest(decision)] = partition, costs[i], int(decoded.partitions.missing[i])
+        if self.watch is not None:
+            self.watch(decoded, costs)
         return decoded
 
     def polished(self, decisions: Floats) -> Floats:

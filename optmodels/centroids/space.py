@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numba import get_num_threads, set_num_threads
 from numpy.typing import NDArray
 
 from optmodels.centroids.kernel import Asked, Partitions, Units, centroids_of, decode_all
@@ -17,6 +18,9 @@ from optmodels.price import Codes, Floats, Price
 
 # Classes that could not be mended with whole units are mended record by record, in tables of up to this size.
 _ONE_BY_ONE = 100_000
+# Fewer units in all matrices together are decoded by one core: on a busy machine, waiting for the others takes longer.
+_FEW = 20_000
+_LARGEST_KEY = 2.0**62
 
 
 class Matrices(NamedTuple):
@@ -52,6 +56,9 @@ class Grain:
         owner = np.concatenate([np.zeros(0, np.int64), *owners])
         order = np.argsort(owner, kind="stable")
         n_codes = price.codes.max(axis=0, initial=0).astype(np.int64) + 1
+        whole = float(np.prod(n_codes.astype(np.float64)))
+        radix = np.cumprod([1, *n_codes[:-1]])[: len(n_codes)] if whole < _LARGEST_KEY else np.zeros(0)
+        mixes, mix = np.unique(price.codes[first], axis=0, return_inverse=True)
         units = Units(
             numeric=np.ascontiguousarray(price.numeric[first]),
             codes=np.ascontiguousarray(price.codes[first]),
@@ -59,6 +66,9 @@ class Grain:
             code_starts=np.cumsum([0, *n_codes]).astype(np.int64),
             counts=np.bincount(groups).astype(np.int64),
             axis=axis,
+            radix=radix.astype(np.int64),
+            mix=mix.ravel().astype(np.int64),
+            mixes=mixes.astype(np.int32),
             cell_starts=np.searchsorted(owner[order], np.arange(len(first) + 1)).astype(np.int64),
             places=np.concatenate([np.zeros(0, np.int64), *(cell.values for cell in cells)])[order].astype(np.int64),
             amounts=np.concatenate([np.zeros(0, np.int64), *(cell.counts for cell in cells)])[order].astype(np.int64),
@@ -115,7 +125,7 @@ class CentroidSpace:
     @property
     def width(self) -> int:
         """Coordinates of one centroid."""
-        return self.price.numeric.shape[1] + self.price.codes.shape[1]
+        return int(self.price.numeric.shape[1] + self.price.codes.shape[1])
 
     @property
     def size(self) -> int:
@@ -125,7 +135,7 @@ class CentroidSpace:
     @cached_property
     def n_codes(self) -> NDArray[np.int64]:
         """Number of categories of each categorical attribute."""
-        return self.price.codes.max(axis=0, initial=0).astype(np.int64) + 1
+        return np.asarray(self.price.codes.max(axis=0, initial=0).astype(np.int64) + 1)
 
     @cached_property
     def _coarse(self) -> Grain:
@@ -162,14 +172,24 @@ class CentroidSpace:
         """What becomes of flat decisions, one per row; all at once, on all cores."""
         asked = asked or Asked(np.zeros(0), False)
         matrices, coarse = self.matrices(decisions), self._coarse
-        found = decode_all(coarse.units, self.test, asked, *matrices, self.fixed, mend)
+        found = self._decoded(coarse.units, asked, matrices, mend)
         unmended = np.flatnonzero(found.missing)
         if not mend or not len(unmended) or self.price.n > _ONE_BY_ONE or len(coarse.units.counts) == self.price.n:
             return Decoded(coarse, found)
-        again = decode_all(self._fine.units, self.test, asked, *matrices.only(unmended), self.fixed, mend)
+        again = self._decoded(self._fine.units, asked, matrices.only(unmended), mend)
         for measured, better in zip(found[1:], again[1:], strict=True):
             measured[unmended] = better
         return Decoded(coarse, found, self._fine, dict(zip(unmended.tolist(), again.labels, strict=True)))
+
+    def _decoded(self, units: Units, asked: Asked, matrices: Matrices, mend: bool) -> Partitions:
+        usual = get_num_threads()
+        if len(matrices.numeric) * len(units.counts) < _FEW:
+            set_num_threads(1)
+        try:
+            found: Partitions = decode_all(units, self.test, asked, *matrices, self.fixed, mend)
+        finally:
+            set_num_threads(usual)
+        return found
 
     def labels(self, decision: Floats, *, mend: bool = True) -> Labels:
         """The class of each record under one flat decision."""

@@ -14,7 +14,7 @@ from numba import njit
 from solvers.columns.instance import Floats, Ints, PairBound, sums_of_nearest
 
 if TYPE_CHECKING:
-    from solvers.columns.search import Duals
+    from solvers.columns.duals import Duals
 
 Pair = tuple[int, int]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from solvers.columns.duals import reduced_cost
 from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
-from solvers.columns.search import reduced_cost
 
 if TYPE_CHECKING:
     from solvers.columns.solver import Course

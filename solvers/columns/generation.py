@@ -10,12 +10,12 @@ from time import perf_counter
 import numpy as np
 
 from solvers.columns import split_bound
+from solvers.columns.duals import Duals
 from solvers.columns.greedy import grow_classes
 from solvers.columns.instance import Floats, Instance, Ints
 from solvers.columns.master import Master, Relaxed
 from solvers.columns.pricing import Pricer
 from solvers.columns.quick_bound import quick_bound
-from solvers.columns.search import Duals
 
 # In units of what a record costs on average: a class that saves less is none.
 TOLERANCE = 1e-7
@@ -72,7 +72,7 @@ class Generation:
             return perf_counter() > deadline or self.expired()
 
         if split_bound.applies(self.instance):
-            split_bound.split_bound(self.instance, goal, self.proved, late)
+            split_bound.split_bound(self.instance, goal, self.proved, late, first_stage_only=True)
         else:
             self.proved(quick_bound(self.instance, rows, goal, late))
 

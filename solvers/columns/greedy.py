@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 
 from optmodels.price import SPREAD
+from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Instance, Ints, Types
-from solvers.columns.search import Duals, reduced_cost
 
 
 def grow_classes(instance: Instance, duals: Duals, reach: int, threshold: float, most: int) -> list[Ints]:

@@ -15,7 +15,7 @@ from solvers.columns.instance import Floats, Ints
 from solvers.columns.master import Master
 
 _POLL_SECONDS = 0.1
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 0.7
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import highspy
 import numpy as np
 
 from solvers.columns.charges import Pair, pairs_in
+from solvers.columns.duals import Duals
 from solvers.columns.instance import Floats, Instance, Ints
-from solvers.columns.search import Duals
 
 Triple = tuple[int, int, int]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvers.columns.charges import charged, rewards
+from solvers.columns.duals import Duals
 from solvers.columns.instance import Floats, Instance, Ints, PairBound
-from solvers.columns.search import Duals
+from solvers.columns.search import Limit
 from solvers.columns.sweeps import collect, collect_few, search_many, star_bounds
 
 _THREADS = 2
 _MOST_KEPT_BYTES = 2_000_000_000  # of pairwise bounds
 _CHUNK = 16  # seeds times class size
+_POLL_SECONDS = 0.1
 _SAMPLE = 24
 _LEAST_COMPLETED = 0.5
 # What a search that was cut short is tried again with: ever less of the gap between the crude bound and zero.
@@ -64,7 +66,7 @@ class Pricer:
 
     def __init__(self, instance: Instance, node_limit: int) -> None:
         self.instance = instance
-        self.node_limit = node_limit
+        self._limit = Limit(node_limit, np.zeros(1, np.bool_))
         self._bounds: dict[int, PairBound] = {}
 
     def pair_bound(self, size: int, duals: Duals) -> PairBound:
@@ -112,7 +114,7 @@ class Pricer:
         seeds = np.linspace(0, instance.n_types - 1, _SAMPLE).astype(np.int64)
         ceilings = np.full(_SAMPLE, -tolerance)
         bound = self.pair_bound(instance.smallest, duals)
-        completed = search_many(instance.types, bound, duals, seeds, ceilings, self.node_limit)[2]
+        completed = search_many(instance.types, bound, duals, seeds, ceilings, self._limit)[2]
         return bool(completed.mean() < _LEAST_COMPLETED)
 
     def price(self, duals: Duals, tolerance: float, expired: Expired) -> Priced:
@@ -141,11 +143,11 @@ class Pricer:
         def work(places: Ints) -> tuple[Ints, Floats, NDArray[np.bool_], Ints]:
             types = self.instance.types
             best: tuple[Ints, Floats, NDArray[np.bool_], Ints] = search_many(
-                types, bound, duals, seeds[places], ceilings[places], self.node_limit
+                types, bound, duals, seeds[places], ceilings[places], self._limit
             )
             return best
 
-        with closing(self._side_by_side(work, np.arange(len(seeds)))) as results:
+        with closing(self._side_by_side(work, np.arange(len(seeds)), expired)) as results:
             for chunk, (found, costs, completed, nodes) in results:
                 result.nodes += int(nodes.sum())
                 for i in np.flatnonzero(np.isfinite(costs)):
@@ -189,8 +191,8 @@ class Pricer:
             if len(seeds) == 0:
                 break
             bound = self.pair_bound(size, duals)
-            work = partial(_collected, collect, instance, bound, duals, ceiling, self.node_limit, room)
-            with closing(self._side_by_side(work, seeds)) as results:
+            work = partial(_collected, collect, instance, bound, duals, ceiling, self._limit, room)
+            with closing(self._side_by_side(work, seeds, expired)) as results:
                 for _, (found, _costs, complete) in results:
                     if not complete or len(classes) + len(found) > room or expired():
                         return None
@@ -204,25 +206,35 @@ class Pricer:
         # Only a heuristic list: sizes beyond 2k - 1, where conditions allow them, are left to the other lists.
         for size in range(instance.smallest, min(instance.largest, 2 * instance.smallest - 1) + 1):
             bound = self.pair_bound(size, duals)
-            work = partial(_collected, collect_few, instance, bound, duals, ceiling, self.node_limit, few)
-            with closing(self._side_by_side(work, np.arange(instance.n_types))) as results:
+            work = partial(_collected, collect_few, instance, bound, duals, ceiling, self._limit, few)
+            with closing(self._side_by_side(work, np.arange(instance.n_types), expired)) as results:
                 for _, (found, counts) in results:
                     classes += [np.sort(found[i, j]) for i in range(len(counts)) for j in range(counts[i])]
                     if expired():
                         return classes
         return classes
 
-    def _side_by_side(self, work: Callable[[Ints], Result], places: Ints) -> Generator[tuple[Ints, Result], None, None]:
-        """Chunks of places with what the kernels make of them; closing it drops the chunks not begun."""
+    def _side_by_side(
+        self, work: Callable[[Ints], Result], places: Ints, expired: Expired
+    ) -> Generator[tuple[Ints, Result], None, None]:
+        """Chunks of places with what the kernels make of them; closing it drops the chunks not begun.
+
+        Kernels that are still at it when the time is over are cut short.
+        """
         # A search from one seed takes about as many times longer as classes are larger.
         chunks = np.array_split(places, max(1, len(places) * self.instance.smallest // _CHUNK))
         pool = ThreadPoolExecutor(_THREADS)
+        self._limit.halted[0] = False
         try:
             jobs = [pool.submit(work, chunk) for chunk in chunks]
             for chunk, job in zip(chunks, jobs, strict=True):
+                while not wait([job], _POLL_SECONDS).done:
+                    self._limit.halted[0] = expired()
                 yield chunk, job.result()
         finally:
+            self._limit.halted[0] = True
             pool.shutdown(cancel_futures=True)
+            self._limit.halted[0] = False
 
 
 def _collected(
@@ -231,8 +243,8 @@ def _collected(
     bound: PairBound,
     duals: Duals,
     ceiling: float,
-    node_limit: int,
+    limit: Limit,
     most: int,
     seeds: Ints,
 ) -> Any:
-    return kernel(instance.types, bound, duals, seeds, ceiling, node_limit, most)
+    return kernel(instance.types, bound, duals, seeds, ceiling, limit, most)

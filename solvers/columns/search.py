@@ -26,62 +26,16 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.conditions import count_values, meets
-from optmodels.price import class_price
-from solvers.columns.charges import charge_of
+from optmodels.conditions import count_values
+from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Ints, PairBound, Types
 
 
-class Duals(NamedTuple):
-    """Reduced cost of a class = price - sum of `rows` - `each` + penalties of the cuts + charges of pairs."""
+class Limit(NamedTuple):
+    """When a search is cut short: after so many nodes, or as soon as the clock's keeper says so."""
 
-    rows: Floats
-    each: float  # dual of the row that fixes the number of classes
-    penalties: Floats  # of each cut, at least 0
-    members: Ints  # (cuts, 3): the types of each cut
-    starts: Ints  # cuts of type t: cuts[starts[t]:starts[t + 1]]
-    cuts: Ints
-    pairs: Ints  # (charges, 2): types whose pairs in a class are charged
-    charges: Floats  # negative: a reward
-
-
-@njit(cache=True)
-def penalty_of(duals: Duals, chosen: Ints) -> float:
-    """What the cuts charge a class: floor(number of members in the cut / 2) penalties each."""
-    total = 0.0
-    for a in range(len(chosen)):
-        t = chosen[a]
-        for e in range(duals.starts[t], duals.starts[t + 1]):
-            cut = duals.cuts[e]
-            # Count at the last member of the cut in the class, so that each cut is counted once.
-            count = 0
-            last = True
-            for b in range(len(chosen)):
-                inside = False
-                for u in duals.members[cut]:
-                    inside = inside or u == chosen[b]
-                if inside:
-                    count += 1
-                    last = last and b <= a
-            if last:
-                total += (count // 2) * duals.penalties[cut]
-    return total
-
-
-@njit(cache=True)
-def reduced_cost(types: Types, duals: Duals, chosen: Ints) -> float:
-    """The exact reduced cost of a class, infinite if it does not meet the conditions."""
-    if not types.only_size and not meets(types.test, count_values(types.test, chosen), len(chosen)):
-        return np.inf
-    cost: float = class_price(types.kind, types.numeric, types.codes, types.code_weights, chosen)
-    cost -= duals.each
-    for t in chosen:
-        cost -= duals.rows[t]
-    if len(duals.penalties):
-        cost += penalty_of(duals, chosen)
-    if len(duals.charges):
-        cost += charge_of(duals.pairs, duals.charges, chosen)
-    return cost
+    nodes: int
+    halted: NDArray[np.bool_]  # one element, set from outside
 
 
 @njit(cache=True)
@@ -210,7 +164,7 @@ def search(
     duals: Duals,
     seed: int,
     ceiling: float,
-    node_limit: int,
+    limit: Limit,
     keep_best: bool,
     found: Ints,
     costs: Floats,
@@ -265,7 +219,7 @@ def search(
     while level >= 0:
         r = size - 1 - level
         if r == 2:
-            n_found, ceiling, fits = _complete(
+            n_found, ceiling, fits, evaluated = _complete(
                 types,
                 pairs,
                 duals,
@@ -281,6 +235,7 @@ def search(
                 found,
                 costs,
             )
+            nodes += evaluated
             if not fits:
                 return n_found, False, nodes
             level -= 1
@@ -304,7 +259,7 @@ def search(
         if p > 0 and e[level, p - 1] == t:
             continue
         nodes += 1
-        if nodes > node_limit:
+        if nodes > limit.nodes or limit.halted[0]:
             return n_found, False, nodes
         paid = _join(duals, t, odd, extra)
         chosen[level + 1] = t
@@ -389,9 +344,10 @@ def _complete(
     n_found: int,
     found: Ints,
     costs: Floats,
-) -> tuple[int, float, bool]:
-    """All ways to add the last two records below the ceiling; False when `found` is full."""
+) -> tuple[int, float, bool, int]:
+    """All ways to add the last two records below the ceiling; False when `found` is full; how many were priced."""
     size = pairs.size
+    evaluated = 0
     plain = types.pairwise_exact and types.only_size and len(duals.penalties) == 0
     for p in range(count - 1):
         if value + key[p] + key[p + 1] >= ceiling:
@@ -408,17 +364,18 @@ def _complete(
                 continue
             chosen[size - 2], chosen[size - 1] = entries[p], entries[a]
             if not plain:
+                evaluated += not types.only_size  # classes of the wrong values can be very many
                 cost = reduced_cost(types, duals, chosen)
                 if cost >= ceiling:
                     continue
             if keep_best:
                 n_found, ceiling = 0, cost
             elif n_found == len(costs):
-                return n_found, ceiling, False
+                return n_found, ceiling, False, evaluated
             found[n_found] = chosen
             costs[n_found] = cost
             n_found += 1
-    return n_found, ceiling, True
+    return n_found, ceiling, True, evaluated
 
 
 @njit(cache=True)

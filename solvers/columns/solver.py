@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from optmodels.problem import ClassAdditive, Problem
+from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
 from solvers import candidate_centres
 from solvers.columns import split_bound
@@ -191,7 +192,10 @@ class Course:
 
     def _too_large(self) -> bool:
         """Whether there is no time for pricing classes of all sizes again and again, as cuts and branching ask for."""
-        instance, seconds = self.instance, self.generation.seconds["exact"] / max(self.generation.priced, 1)
+        instance = self.instance
+        if not instance.types.only_size or instance.n_classes is not None:
+            return False  # all sizes were priced from the beginning
+        seconds = self.generation.seconds["exact"] / max(self.generation.priced, 1)
         return seconds * (instance.largest - instance.smallest + 1) * _PRICINGS > self.run.remaining
 
     def _polish(self, certificate: Certificate | None) -> None:
@@ -211,6 +215,7 @@ class Course:
             found = improved(self.problem, run, _POLISH_SHARE * share, again)
             classes = {members.tobytes(): members for labels in found for members in self.instance.classes(labels)}
             self.combine(list(classes.values())[-_AT_HAND:], (1 - _POLISH_SHARE) * share)
+        run.stop = Stop.TIME  # it was spent, but for what HiGHS must be spared
 
     def _branch(self, bound: float) -> None:
         if self.options.enumeration == 0:

@@ -57,13 +57,15 @@ def applies(instance: Instance) -> bool:
     return instance.smallest >= _LEAST_SIZE and 2 * instance.smallest <= instance.n <= _MOST_RECORDS
 
 
-def split_bound(instance: Instance, goal: float, proved: Proved, expired: Expired) -> None:
+def split_bound(
+    instance: Instance, goal: float, proved: Proved, expired: Expired, *, first_stage_only: bool = False
+) -> None:
     """Report ever better lower bounds on every partition's price; `goal` is the incumbent's."""
     pairs = instance.pair_bound(instance.smallest).distance[np.ix_(instance.type_of, instance.type_of)]
     pairs = np.ascontiguousarray(pairs)
     with ThreadPoolExecutor(_THREADS) as pool:
         payments, shift = _split_alone(pool, pairs, instance.smallest, goal, proved, expired)
-        if not expired():
+        if not first_stage_only and not expired():
             shares = _shares(pairs, shift, payments, instance.smallest)
             _Ascent(pool, shares, payments, instance.smallest, _HOPE * goal).climb(proved, expired)
 

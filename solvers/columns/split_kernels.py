@@ -185,7 +185,8 @@ def _pay_partners(shares: Shares, refined: Refined, place: Ints, s: int, a: int,
             _keep(best, partners, wanted, np.int64(payments[b]), b)
     if best[wanted - 1] == NEVER:
         return np.inf
-    return best.sum() * refined.quantum
+    total: float = best.sum() * refined.quantum
+    return total
 
 
 @njit(cache=True)

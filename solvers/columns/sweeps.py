@@ -9,13 +9,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from solvers.columns.duals import Duals
 from solvers.columns.instance import Floats, Ints, PairBound, Types
-from solvers.columns.search import Duals, search
+from solvers.columns.search import Limit, search
 
 
 @njit(cache=True, nogil=True)
 def search_many(
-    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceilings: Floats, node_limit: int
+    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceilings: Floats, limit: Limit
 ) -> tuple[Ints, Floats, NDArray[np.bool_], Ints]:
     """The best class of each seed below its ceiling: members, reduced cost (infinite: none), completed, nodes."""
     found = np.empty((len(seeds), 1, pairs.size), np.int64)
@@ -23,7 +24,7 @@ def search_many(
     completed = np.zeros(len(seeds), np.bool_)
     nodes = np.zeros(len(seeds), np.int64)
     for i in range(len(seeds)):
-        _, complete, visited = search(types, pairs, duals, seeds[i], ceilings[i], node_limit, True, found[i], costs[i])
+        _, complete, visited = search(types, pairs, duals, seeds[i], ceilings[i], limit, True, found[i], costs[i])
         completed[i] = complete
         nodes[i] = visited
     return found[:, 0], costs[:, 0], completed, nodes
@@ -67,16 +68,14 @@ def star_bounds(
 
 @njit(cache=True, nogil=True)
 def collect(
-    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, node_limit: int, room: int
+    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, limit: Limit, room: int
 ) -> tuple[Ints, Floats, bool]:
     """All classes below the ceiling with these medoids; False if `room` or the node limit did not suffice."""
     found = np.empty((room, pairs.size), np.int64)
     costs = np.empty(room)
     count = 0
     for i in range(len(seeds)):
-        more, complete, _ = search(
-            types, pairs, duals, seeds[i], ceiling, node_limit, False, found[count:], costs[count:]
-        )
+        more, complete, _ = search(types, pairs, duals, seeds[i], ceiling, limit, False, found[count:], costs[count:])
         count += more
         if not complete:
             return found[:count].copy(), costs[:count].copy(), False
@@ -85,7 +84,7 @@ def collect(
 
 @njit(cache=True, nogil=True)
 def collect_few(
-    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, node_limit: int, few: int
+    types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, limit: Limit, few: int
 ) -> tuple[Ints, Ints]:
     """About the `few` classes of least reduced cost of each seed: the ceiling is lowered until no more are left."""
     found = np.empty((len(seeds), few, pairs.size), np.int64)
@@ -94,7 +93,7 @@ def collect_few(
     for i in range(len(seeds)):
         height = min(ceiling, max(duals.rows[seeds[i]], 1e-6) * pairs.size)
         for _ in range(30):
-            count, complete, _ = search(types, pairs, duals, seeds[i], height, node_limit, False, found[i], costs)
+            count, complete, _ = search(types, pairs, duals, seeds[i], height, limit, False, found[i], costs)
             counts[i] = count
             if complete:
                 break

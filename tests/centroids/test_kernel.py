@@ -61,8 +61,8 @@ def space_of(problem: PricedProblem, n_centroids: int) -> CentroidSpace:
     return CentroidSpace(problem.price, problem.test, problem.n_classes or n_centroids, problem.n_classes is not None)
 
 
-@settings(max_examples=30)
-@given(KINDS, SEEDS, st.integers(1, 6))
+@settings(max_examples=50)
+@given(KINDS, SEEDS, st.sampled_from([1, 2, 3, 6, 20, 60]))  # many of them are searched in another way
 def test_without_mending_records_join_their_nearest_centroid(kind: str, seed: int, n_centroids: int) -> None:
     problem = Microaggregation(k=2).build(table_of(kind, 14, seed))
     space = space_of(problem, n_centroids)
@@ -79,7 +79,7 @@ def test_without_mending_records_join_their_nearest_centroid(kind: str, seed: in
 
 
 @settings(max_examples=30)
-@given(KINDS, SEEDS, st.integers(1, 6), st.booleans())
+@given(KINDS, SEEDS, st.sampled_from([1, 3, 6, 40]), st.booleans())
 def test_every_measure_agrees_with_the_judge(kind: str, seed: int, n_centroids: int, mend: bool) -> None:
     problem = Microaggregation(k=2).build(table_of(kind, 14, seed)).with_objectives(*OBJECTIVES)
     native = problem.to_pymoo(n_centroids, mend=mend).native

@@ -26,7 +26,15 @@ def test_mixed_tables(formulation: Formulation, seed: int) -> None:
     check_formulation(formulation, small_table(9, seed=seed, sensitive=2))
 
 
-@pytest.mark.parametrize("formulation", [Aminifar(n_clusters=3), Aminifar(n_clusters=3, alpha=1.5)], ids=repr)
+CENTRES = [
+    Aminifar(n_clusters=3),
+    Aminifar(n_clusters=3, alpha=1.5),
+    Aminifar(n_clusters=3, alpha=1.5, centres="free"),
+    Aminifar(n_clusters=3, soft=True, centres="free", metric="euclidean"),
+]
+
+
+@pytest.mark.parametrize("formulation", CENTRES, ids=repr)
 @pytest.mark.parametrize("seed", range(3))
 def test_tables_of_numbers(formulation: Formulation, seed: int) -> None:
     check_formulation(formulation, small_table(9, seed=seed, categorical=0, values=2))

@@ -59,6 +59,14 @@ def test_local_search(condition: str) -> None:
     check_solver(solver, tables(CONDITIONS[condition], 8), seeds=range(2))
 
 
+@pytest.mark.parametrize("condition", [name for name in CONDITIONS if name != "extent"])
+@pytest.mark.parametrize("solver", ["nsga2", "pso"])
+def test_metaheuristics(solver: str, condition: str) -> None:
+    few = {"nsga2": {"evaluations": 100, "population": 12}, "pso": {"particles": 8, "iterations": 5}}[solver]
+    chosen = registry.configured(registry.solver(solver), few)
+    check_solver(chosen, tables(CONDITIONS[condition], 8, repeated=True), seeds=range(2))
+
+
 @pytest.mark.parametrize("condition", ["k", "distinct", "entropy", "t", "all"])
 def test_mdav(condition: str) -> None:
     check_solver(registry.solver("mdav")(), tables(CONDITIONS[condition], 8), seeds=range(5))

@@ -66,7 +66,8 @@ class TestJudge:
         assert problem.evaluate(labels).values["distance"] == pytest.approx(micro.price.total(labels))
 
     def test_an_alpha_that_cannot_hold_says_the_same(self) -> None:
-        table = Table(pd.DataFrame({"age": range(6), "ill": [1, 1, 0, 0, 0, 1]}), quasi={"age": "numeric"}, sensitive="ill")
+        frame = pd.DataFrame({"age": range(6), "ill": [1, 1, 0, 0, 0, 1]})
+        table = Table(frame, quasi={"age": "numeric"}, sensitive="ill")
         reasons = [
             Aminifar(n_clusters=2, alpha=1.2, centres=centres).build(table).impossible() for centres in (None, "free")
         ]

@@ -20,11 +20,13 @@ from optmodels.table import Table
 from optmodels.testing import brute_force, check_solution, small_table
 from solvers.columns import Columns
 from solvers.columns.cuts import violated
+from solvers.columns.duals import reduced_cost
 from solvers.columns.generation import first_duals
 from solvers.columns.instance import Instance, make_instance
 from solvers.columns.master import CutSet, Master
 from solvers.columns.pricing import Pricer
-from solvers.columns.search import reduced_cost
+from solvers.columns.search import Limit
+from solvers.columns.sweeps import search_many
 
 FEW = settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -261,3 +263,22 @@ def test_a_seed_gives_one_answer() -> None:
     one, two = (Columns().solve(problem, seed=4) for _ in range(2))
     assert one.status is Status.OPTIMAL
     assert (one.labels == two.labels).all()
+
+
+def test_a_halted_search_is_cut_short_and_says_so() -> None:
+    instance = instance_of(random_problem(40, 4, seed=2))
+    duals = CutSet(instance.types.copies).duals(np.full(40, 2 * instance.distance.mean()), 0.0, np.zeros(0))
+    seeds, ceilings = np.arange(40), np.full(40, -1e-7)
+    bound = instance.pair_bound(4)
+    for halted in (False, True):
+        limit = Limit(10**9, np.array([halted]))
+        completed = search_many(instance.types, bound, duals, seeds, ceilings, limit)[2]
+        assert completed.all() != halted
+
+
+def test_pricing_that_is_out_of_reach_leaves_a_bound_and_a_polished_partition() -> None:
+    problem = random_problem(70, 6, seed=6)
+    solution = Columns(node_limit=1).solve(problem, time_limit=3)
+    check_solution(solution)
+    assert solution.stop is Stop.TIME
+    assert 0.5 < solution.bound / solution.value < 1

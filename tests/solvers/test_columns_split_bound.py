@@ -21,7 +21,7 @@ from solvers.columns.master import CutSet
 from solvers.columns.pricing import Pricer
 from tests.solvers.test_columns import CONDITIONS, all_classes, instance_of, problem_of, random_problem
 
-FEW = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+FEW = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def bounds_of(problem: PricedProblem, steps: int = 300) -> list[float]:

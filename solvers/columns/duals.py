@@ -1,0 +1,65 @@
+"""The duals of a master, and the reduced cost of a class under them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from optmodels.conditions import count_values, meets
+from optmodels.price import class_price
+from solvers.columns.charges import charge_of
+from solvers.columns.instance import Floats, Ints, Types
+
+
+class Duals(NamedTuple):
+    """Reduced cost of a class = price - sum of `rows` - `each` + penalties of the cuts + charges of pairs."""
+
+    rows: Floats
+    each: float  # dual of the row that fixes the number of classes
+    penalties: Floats  # of each cut, at least 0
+    members: Ints  # (cuts, 3): the types of each cut
+    starts: Ints  # cuts of type t: cuts[starts[t]:starts[t + 1]]
+    cuts: Ints
+    pairs: Ints  # (charges, 2): types whose pairs in a class are charged
+    charges: Floats  # negative: a reward
+
+
+@njit(cache=True)
+def penalty_of(duals: Duals, chosen: Ints) -> float:
+    """What the cuts charge a class: floor(number of members in the cut / 2) penalties each."""
+    total = 0.0
+    for a in range(len(chosen)):
+        t = chosen[a]
+        for e in range(duals.starts[t], duals.starts[t + 1]):
+            cut = duals.cuts[e]
+            # Count at the last member of the cut in the class, so that each cut is counted once.
+            count = 0
+            last = True
+            for b in range(len(chosen)):
+                inside = False
+                for u in duals.members[cut]:
+                    inside = inside or u == chosen[b]
+                if inside:
+                    count += 1
+                    last = last and b <= a
+            if last:
+                total += (count // 2) * duals.penalties[cut]
+    return total
+
+
+@njit(cache=True)
+def reduced_cost(types: Types, duals: Duals, chosen: Ints) -> float:
+    """The exact reduced cost of a class, infinite if it does not meet the conditions."""
+    if not types.only_size and not meets(types.test, count_values(types.test, chosen), len(chosen)):
+        return np.inf
+    cost: float = class_price(types.kind, types.numeric, types.codes, types.code_weights, chosen)
+    cost -= duals.each
+    for t in chosen:
+        cost -= duals.rows[t]
+    if len(duals.penalties):
+        cost += penalty_of(duals, chosen)
+    if len(duals.charges):
+        cost += charge_of(duals.pairs, duals.charges, chosen)
+    return cost

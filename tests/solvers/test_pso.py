@@ -1,0 +1,167 @@
+"""The particle swarm: mended and polished by default, as published when asked, and pymoo's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from formulations import LiangSamavi, Microaggregation, MoObam
+from optmodels.errors import InputError, RefusedError
+from optmodels.problem import Formulation, Problem
+from optmodels.solution import Status
+from optmodels.solver import Progress
+from optmodels.testing import brute_force, check_solution, check_solver, small_table
+from solvers.pso import Pso
+
+MODELS: dict[str, Formulation] = {
+    "lambda": MoObam(k=3, n_clusters=4, objective="lambda", lam=0.3),
+    "normalised": MoObam(k=3, objective="normalised", lam=0.3),
+    "loss": MoObam(k=3),
+    "diverse": Microaggregation(k=3, distinct_l=2),
+}
+
+
+def problem_of(model: str, n: int = 40) -> Problem:
+    return MODELS[model].build(small_table(n, seed=1))
+
+
+@pytest.mark.parametrize("swarm", ["paper", "pymoo"])
+@pytest.mark.parametrize("model", MODELS)
+def test_it_is_feasible_and_the_same_for_a_seed(model: str, swarm: str) -> None:
+    problem = problem_of(model)
+    solver = Pso(particles=8, iterations=5, swarm=swarm)  # type: ignore[arg-type]
+    solution = solver.solve(problem, seed=3)
+    check_solution(solution)
+    assert solution.status is Status.FEASIBLE
+    assert solution.stop == "iterations"
+    assert solution.details["evaluations"] >= 5  # type: ignore[operator]
+    again = solver.solve(problem, seed=3)
+    assert again.labels.tolist() == solution.labels.tolist()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("swarm", ["paper", "pymoo"])
+def test_few_records_against_brute_force(swarm: str) -> None:
+    model = Microaggregation(k=2)
+    solver = Pso(particles=10, iterations=10, swarm=swarm)  # type: ignore[arg-type]
+    check_solver(solver, lambda seed: model.build(small_table(7, seed=seed)), seeds=range(2))
+    problem = model.build(small_table(7, seed=1))
+    best = brute_force(problem)
+    assert best is not None
+    assert solver.solve(problem).value == pytest.approx(best[1].values["loss"])
+
+
+class TestFaithful:
+    def test_violations_are_told_and_never_returned(self) -> None:
+        # A penalty of nothing lets classes fall below k, as they do in the paper's tables.
+        problem = MoObam(k=5, n_clusters=8, objective="lambda", lam=0.3).build(small_table(40, seed=1))
+        solution = Pso(particles=10, iterations=10, faithful=True, penalty=0.0).solve(problem, seed=1)
+        told = solution.details["faithful"]
+        assert isinstance(told, dict)
+        labels = np.array(told["labels"])
+        judged = problem.evaluate(labels)
+        assert told["violations"] == judged.violations
+        assert told["values"] == pytest.approx(dict(judged.values))
+        sizes = np.bincount(labels)
+        assert told["records_in_classes_below_k"] == sizes[sizes < 5].sum() > 0
+        assert told["classes"] == len(sizes)
+        assert solution.labels is None or problem.evaluate(solution.labels).feasible
+
+    def test_a_high_penalty_leads_it_to_what_is_feasible(self) -> None:
+        problem = MoObam(k=2, n_clusters=2, objective="lambda", lam=0.3).build(small_table(30, seed=1))
+        solution = Pso(particles=20, iterations=20, faithful=True, penalty=1000.0).solve(problem, seed=1)
+        told = solution.details["faithful"]
+        assert isinstance(told, dict)
+        assert told["records_in_classes_below_k"] == 0
+        check_solution(solution)
+        assert solution.value == pytest.approx(told["values"]["score"])
+
+    def test_the_raw_centroids_cost_no_less_than_means_and_modes(self) -> None:
+        problem = MoObam(k=2, n_clusters=3).build(small_table(30, seed=2))
+        solution = Pso(particles=10, iterations=5, faithful=True).solve(problem, seed=1)
+        told = solution.details["faithful"]
+        assert isinstance(told, dict)
+        assert told["fitness"] >= told["values"]["loss"] - 1e-9
+
+    def test_mending_and_polishing_pay(self) -> None:
+        problem = MoObam(k=3).build(small_table(60, seed=2))
+        ours = Pso(particles=10, iterations=10).solve(problem, seed=1)
+        published = Pso(particles=10, iterations=10, faithful=True).solve(problem, seed=1)
+        assert ours.value is not None
+        assert published.value is None or ours.value <= published.value
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("faithful", [False, True])
+def test_a_front_of_swarms(model: str, faithful: bool) -> None:
+    problem = problem_of(model)
+    if len(problem.objectives) < 2:
+        problem = problem.with_objectives("loss", "entropy")
+    solver = Pso(particles=8, iterations=4, lambdas=(0.01, 1.0), faithful=faithful)
+    front = solver.pareto(problem, seed=2)
+    assert front.details["evaluations"] == 2 * 4 * 8
+    assert faithful or len(front) > 0
+    assert all(problem.evaluate(point.labels).feasible for point in front)  # type: ignore[arg-type]
+    again = solver.pareto(problem, seed=2)
+    assert [point.values for point in again] == [point.values for point in front]
+
+
+def test_a_front_that_is_interrupted_is_kept() -> None:
+    problem = problem_of("loss")
+
+    def interrupt(progress: Progress) -> None:
+        if progress.done >= 3:
+            raise KeyboardInterrupt
+
+    front = Pso(particles=8, iterations=10).pareto(problem, on_progress=interrupt)
+    assert len(front) > 0
+    assert front.details["stop"] == "interrupted"
+    assert front.details["evaluations"] == 2 * 8, "the step that was interrupted is not counted"
+
+
+def test_polishing_never_makes_the_best_particle_worse() -> None:
+    problem = problem_of("lambda")
+    offered: list[float] = []
+    solution = Pso(particles=8, iterations=5).solve(
+        problem, seed=3, on_progress=lambda progress: offered.append(progress.value or np.inf)
+    )
+    assert solution.value is not None
+    assert solution.value <= min(offered) + 1e-12
+
+
+def test_time_and_ctrl_c_keep_the_best() -> None:
+    problem = problem_of("loss")
+    solution = Pso(iterations=10**9).solve(problem, time_limit=0.5)
+    check_solution(solution)
+    assert solution.stop == "time"
+
+    def interrupt(progress: Progress) -> None:
+        if progress.done >= 3:
+            raise KeyboardInterrupt
+
+    for swarm in ("paper", "pymoo"):
+        solution = Pso(swarm=swarm).solve(problem, on_progress=interrupt)  # type: ignore[arg-type]
+        check_solution(solution)
+        assert solution.stop == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"swarm": "papers"}, "Did you mean 'paper'"),
+        ({"particles": 0}, "particles must be"),
+        ({"iterations": 0}, "iterations must be"),
+        ({"penalty": -1.0}, "penalty must not be negative"),
+        ({"lambdas": ()}, "one weight or more"),
+        ({"lambdas": (0.1, -1.0)}, "none negative"),
+        ({"faithful": True, "swarm": "pymoo"}, "faithful is about the paper's swarm"),
+    ],
+    ids=str,
+)
+def test_wrong_options(wrong: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Pso(**wrong)  # type: ignore[arg-type]
+
+
+def test_what_has_no_centroids_is_refused() -> None:
+    with pytest.raises(RefusedError, match="around centroids"):
+        Pso().solve(LiangSamavi(k=2).build(small_table(9)))
