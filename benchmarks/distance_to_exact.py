@@ -2,8 +2,8 @@
 
     python -m benchmarks.distance_to_exact [--records 24 60 300] [--seconds 20] [--exact-seconds 600]
 
-German credit, k = 5, loss against entropy. For every point of the reference front: the loss of the cheapest point of the
-metaheuristic with at least its entropy, as an excess over the reference's loss (and over its proven bound); then IGD+
+German credit, k = 5, loss against entropy. For every point of the reference front: the loss of the cheapest point of
+the metaheuristic with at least its entropy, as an excess over the reference's loss (and over its proven bound); IGD+
 and the share of the reference's hypervolume. A negative excess is a point better than the reference's incumbent.
 """
 

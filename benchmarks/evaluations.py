@@ -60,7 +60,8 @@ def main() -> None:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         dense = 8 * problem.n * classes * many
-        print(f"  population {many:4}, {classes:4} classes: {peak / 2**20:7.1f} MB (records x classes x population would be {dense / 2**20:,.0f} MB)")
+        shown = f"  population {many:4}, {classes:4} classes: {peak / 2**20:7.1f} MB"
+        print(f"{shown} (records x classes x population would be {dense / 2**20:,.0f} MB)")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ def main() -> None:
     print(f"\n24 records: {len(front)} points, complete: {front.details['complete']}, {elapsed:.0f} s (wanted: 120 s)")
     print(front.frame().to_string(float_format=lambda value: f"{value:.6f}"))
 
-    for n, levels in ((60, 8), (300, 6)):
+    for n, levels in ((60, 8), (300, 8)):
         front, elapsed = timed(n, levels, seconds)
         print(f"\n{n} records: {len(front)} points with their proven gaps, {elapsed:.0f} s (wanted: 600 s)")
         print(front.frame().to_string(float_format=lambda value: f"{value:.6f}"))

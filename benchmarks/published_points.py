@@ -84,7 +84,9 @@ def main() -> None:
         table_of_rows = beside(published[published["dataset"] == name], ours)
         table_of_rows.to_csv(arguments.out / f"published_points_{name}.csv", index=False)
         print(table_of_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}", na_rep="-"))
-        print(f"{name}: {table_of_rows['dominated'].sum()} of {len(table_of_rows)} published rows dominated or equalled\n")
+        print(
+            f"{name}: {table_of_rows['dominated'].sum()} of {len(table_of_rows)} published rows dominated or equalled\n"
+        )
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
     OPTMODELS_DATA=... python -m benchmarks.race [--seeds 10] [--evaluations 10000] [--only german]
 
-Every contender has the same evaluations of partitions and the same problem (k = 5). The swarm is Algorithm 1 of Wei et
-al. as it stands, 20 particles and 50 iterations for each lambda of the paper and for a small and a large n_C of the
-paper; its front is made of every feasible partition that any particle has stood for, which is more than the paper keeps.
+Every contender has the same evaluations of partitions and the same problem (k = 5). The swarm is Algorithm 1 of Wei
+et al. as it stands, 20 particles and 50 iterations for each lambda of the paper and for a small and a large n_C of the
+paper; its front is made of every feasible partition that a particle has stood for, more than the paper keeps.
 Plain NSGA-II is pymoo's with its own operators, k being a constraint. Ours counts local search as the work it takes.
 Hypervolumes are shares of the box between no loss and all entropy and all loss and no entropy.
 """
@@ -23,8 +23,8 @@ from scipy.stats import mannwhitneyu
 import optmodels as om
 from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
+from solvers.algorithms import Nsga2
 from solvers.archive import Archive
-from solvers.evolution import Nsga2
 from solvers.pso import Pso
 
 Curve = list[tuple[int, float, float]]  # evaluations, seconds, hypervolume
@@ -49,7 +49,7 @@ def swarm(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Cur
 
 
 def plain(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Curve:
-    """pymoo's NSGA-II with nothing of ours but the problem."""
+    """NSGA-II of pymoo with nothing of ours but the problem."""
     from pymoo.algorithms.moo.nsga2 import NSGA2
     from pymoo.core.termination import NoTermination
 
@@ -114,7 +114,10 @@ def main() -> None:
                     {"contender": label, "seed": seed, "evaluations": e, "seconds": s, "hypervolume": v / box}
                     for e, s, v in curve
                 ]
-            print(f"{name} seed {seed}: " + ", ".join(f"{c} {curves[c, seed][-1][2] / box:.5f}" for c in CONTENDERS), flush=True)
+            print(
+                f"{name} seed {seed}: " + ", ".join(f"{c} {curves[c, seed][-1][2] / box:.5f}" for c in CONTENDERS),
+                flush=True,
+            )
         pd.DataFrame(rows).to_csv(arguments.out / f"race_{name}.csv", index=False)
         report(name, curves, arguments.seeds, box)
 
@@ -127,7 +130,9 @@ def report(name: str, curves: dict[tuple[str, int], Curve], seeds: int, box: flo
         seconds = np.median([curves[label, s][-1][1] for s in range(seeds)])
         line = f"  {label:20} median {np.median(final[label]):.5f}  worst {final[label].min():.5f}  {seconds:6.1f} s"
         if label != "ours":
-            line += f"  ours ahead with p = {mannwhitneyu(final['ours'], final[label], alternative='greater').pvalue:.2g}"
+            line += (
+                f"  ours ahead with p = {mannwhitneyu(final['ours'], final[label], alternative='greater').pvalue:.2g}"
+            )
         print(line)
     sooner = []
     for seed in range(seeds):
@@ -135,7 +140,8 @@ def report(name: str, curves: dict[tuple[str, int], Curve], seeds: int, box: flo
         count, at = reached(curves["ours", seed], rival[-1][2])
         sooner.append((rival[-1][0] / count, rival[-1][1] / at))
     times = np.median(np.array(sooner), axis=0)
-    print(f"  ours reaches the swarm's final hypervolume {times[0]:.0f} times sooner in evaluations, {times[1]:.0f} in seconds (medians)\n")
+    line = f"{times[0]:.0f} times sooner in evaluations, {times[1]:.0f} in seconds (medians)"
+    print(f"  ours reaches the swarm's final hypervolume {line}\n")
 
 
 if __name__ == "__main__":

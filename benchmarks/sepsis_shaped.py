@@ -21,10 +21,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--classes", type=int, nargs="*", default=[820, 1740, 2310, 3240])
     arguments = parser.parse_args()
-    began = perf_counter()
     table = sepsis_like()
     kinds = table.frame.drop_duplicates(list(table.quasi)).shape[0]
-    print(f"{table.n:,} rows, {kinds:,} different quasi-identifiers (private original: 23,553), made in {perf_counter() - began:.1f} s")
+    print(f"{table.n:,} rows, {kinds:,} different quasi-identifiers (private original: 23,553)")
     pareto(MoObam(k=5).build(sepsis_like(500)), solver="nsga2", options={"evaluations": 300})  # compilation
     for classes in arguments.classes:
         problem = MoObam(k=5, n_clusters=classes, scaling="standard").build(table)
@@ -34,11 +33,9 @@ def main() -> None:
         best = front[0]
         k = best.release().audit.k
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(
-            f"n_C = {classes}: {len(front)} points, least loss {best.value:.6f}, most entropy {front[-1].values['entropy']:.4f}, "
-            f"k = {k}, {front.details['evaluations']} evaluations, {took:.0f} s, {peak:.2f} GB",
-            flush=True,
-        )
+        values = f"least loss {best.value:.6f}, most entropy {front[-1].values['entropy']:.4f}"
+        cost = f"{front.details['evaluations']} evaluations, {took:.0f} s, {peak:.2f} GB"
+        print(f"n_C = {classes}: {len(front)} points, {values}, k = {k}, {cost}", flush=True)
 
 
 if __name__ == "__main__":

@@ -219,10 +219,10 @@ def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j
 @njit(cache=True)
 def close_enough(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     """Whether every sensitive attribute's distribution in the class is within t of the table's."""
+    close = True
     for j in range(len(test.starts) - 1):
-        if distance_from_table(test, counts, size, j) > test.t + TOLERANCE:
-            return False
-    return True
+        close &= distance_from_table(test, counts, size, j) <= test.t + TOLERANCE
+    return close
 
 
 @njit(cache=True)

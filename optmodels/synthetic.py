@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 
 from optmodels.errors import InputError
+from optmodels.roles import Kind
 from optmodels.table import Table
 
 SEPSIS_RECORDS = 119_871
 SEPSIS_CONDITIONS = 30
+_RACES = {"white": 0.66, "black": 0.15, "hispanic": 0.11, "asian": 0.04, "native": 0.01, "other": 0.03}
+_INSURANCES = {"private": 0.5, "medicaid": 0.3, "none": 0.1, "medicare": 0.1}
 
 
 def sepsis_like(n: int = SEPSIS_RECORDS, *, seed: int = 0) -> Table:
@@ -35,13 +38,14 @@ def sepsis_like(n: int = SEPSIS_RECORDS, *, seed: int = 0) -> Table:
         "days": days,
         "income": income,
         "sex": draw.choice(["female", "male"], n, p=[0.48, 0.52]),
-        "race": draw.choice(["white", "black", "hispanic", "asian", "native", "other"], n, p=[0.66, 0.15, 0.11, 0.04, 0.01, 0.03]),
-        "insurance": np.where(age >= 65, "medicare", draw.choice(["private", "medicaid", "none", "medicare"], n, p=[0.5, 0.3, 0.1, 0.1])),
+        "race": draw.choice(list(_RACES), n, p=list(_RACES.values())),
+        "insurance": np.where(age >= 65, "medicare", draw.choice(list(_INSURANCES), n, p=list(_INSURANCES.values()))),
     }
     burden = 0.7 * frailty + 0.2 * np.log(days)
     for j, share in enumerate(np.geomspace(0.01, 0.5, SEPSIS_CONDITIONS)):
         logit = np.log(share / (1 - share)) + draw.uniform(0.1, 0.6) * burden
         columns[f"condition_{j + 1:02}"] = np.where(draw.random(n) < 1 / (1 + np.exp(-logit)), "yes", "no")
     frame = pd.DataFrame(columns)
-    quasi = {"age": "numeric", "days": "numeric", "income": "numeric"} | dict.fromkeys(("sex", "race", "insurance"), "categorical")
-    return Table(frame, quasi=quasi, sensitive=list(frame.columns[6:]))  # type: ignore[arg-type]
+    quasi: dict[str, Kind] = dict.fromkeys(("age", "days", "income"), "numeric")
+    quasi |= dict.fromkeys(("sex", "race", "insurance"), "categorical")
+    return Table(frame, quasi=quasi, sensitive=list(frame.columns[len(quasi) :]))

@@ -66,7 +66,10 @@ def choice(problem: Problem) -> tuple[str, str]:
     if isinstance(problem, Scalarised):
         if problem.n <= _EXACT_FRONT_RECORDS:
             return "epsilon", "a score of loss and entropy is optimal somewhere on their front, found exactly"
-        return "nsga2", f"a score of loss and entropy lies on their front, and {problem.n} records are many for an exact one"
+        return (
+            "nsga2",
+            f"a score of loss and entropy lies on their front, too large to be exact for {problem.n} records",
+        )
     if isinstance(problem, ClassAdditive):
         if problem.price.n <= _COLUMNS_RECORDS:
             return "columns", f"{problem.price.n} records are few enough for a bound by column generation"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
-from optmodels.centroids.kernel import centred_prices
+from optmodels.centroids.centres import centred_prices
 from optmodels.errors import InputError, unknown
 from optmodels.partition import Labels
 from optmodels.price import Floats

@@ -11,7 +11,9 @@ import numpy as np
 from numba import get_num_threads, set_num_threads
 from numpy.typing import NDArray
 
-from optmodels.centroids.kernel import Asked, Partitions, Units, centroids_of, decode_all
+from optmodels.centroids.centres import centroids_of
+from optmodels.centroids.kernel import Asked, Partitions, decode_all
+from optmodels.centroids.units import Units
 from optmodels.conditions import ClassTest
 from optmodels.partition import Labels, canonical, group_rows, histograms
 from optmodels.price import Codes, Floats, Price

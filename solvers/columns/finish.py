@@ -7,7 +7,6 @@ partitions, and z is the optimum of all as soon as z <= L + ceiling.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from solvers.columns.duals import reduced_cost
@@ -22,7 +21,6 @@ _ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))
 _SHARE = 0.4  # of the remaining time, for each MIP but the last
 _UNLIMITED = 600.0  # seconds that stand for no time limit
 _CLASSES_A_SECOND = 1_500  # more than HiGHS can make use of in the time left
-_FOR_BRANCHING = 0.35  # of the time limit's rest, unless all classes that can matter are listed
 _EDGE = 1e-6  # classes this close to the ceiling are let in: the MIP decides up to its own tolerance
 _FIRST_CEILING = 0.03  # of the bound
 _SHRINK = 0.7
@@ -33,27 +31,22 @@ def finish(course: Course, certificate: Certificate) -> None:
     """Combine the best classes around every record and those of least reduced cost, more of them each round."""
     run, pricer = course.run, course.generation.pricer
     ceiling = _FIRST_CEILING * certificate.bound
-    spare = 0.0 if run.time_limit is None else _FOR_BRANCHING * run.remaining
-
-    def late() -> bool:
-        return run.expired or run.remaining < spare
-
     for few, room in _ROUNDS:
-        if late() or course.closed():
+        if run.expired or course.closed():
             return
         gap = course.value - certificate.bound
         room = min(room, course.options.enumeration, int(_CLASSES_A_SECOND * min(run.remaining, _UNLIMITED)))
-        ceiling, classes = _below(course, certificate, min(ceiling, gap), room, late)
+        ceiling, classes = _below(course, certificate, min(ceiling, gap), room)
         whole = ceiling >= gap
         if not whole:
             known = {members.tobytes() for members in classes}
-            best = pricer.few_of_each(certificate.duals, gap, few, late)
+            best = pricer.few_of_each(certificate.duals, gap, few, lambda: run.expired)
             classes += [members for members in best if members.tobytes() not in known]
-        if late():
+        if run.expired:
             return
         run.report(f"integer master over {len(classes)} classes" + (", all that can matter" if whole else ""))
-        left = min(run.remaining if whole else _SHARE * (run.remaining - spare), _UNLIMITED)
-        bound, optimal = course.combine(classes, left)
+        left = min(run.remaining, _UNLIMITED)
+        bound, optimal = course.combine(classes, left if whole else _SHARE * left)
         run.details["listed"] = len(classes)
         if optimal and course.value <= certificate.bound + ceiling + _EDGE and run.value is not None:
             run.prove(run.value)
@@ -64,15 +57,13 @@ def finish(course: Course, certificate: Certificate) -> None:
         ceiling = max(ceiling, _EDGE) * 8
 
 
-def _below(
-    course: Course, certificate: Certificate, ceiling: float, room: int, late: Callable[[], bool]
-) -> tuple[float, list[Ints]]:
+def _below(course: Course, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]]:
     """All classes below the first of ever lower ceilings for which there are no more than `room`."""
     for _ in range(_SHRINKINGS):
-        classes = course.generation.pricer.below(certificate.duals, ceiling + _EDGE, room, late)
+        classes = course.generation.pricer.below(certificate.duals, ceiling + _EDGE, room, lambda: course.run.expired)
         if classes is not None:
             return ceiling, classes
-        if late():
+        if course.run.expired:
             break
         ceiling *= _SHRINK
     return 0.0, []

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import Microaggregation, MoObam
-from optmodels.centroids.kernel import Asked, centred_prices
+from optmodels.centroids.centres import centred_prices
+from optmodels.centroids.kernel import Asked
 from optmodels.centroids.measures import Measures
 from optmodels.centroids.space import CentroidSpace
 from optmodels.partition import class_sizes

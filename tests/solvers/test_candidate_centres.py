@@ -33,7 +33,7 @@ def test_bound_is_the_linear_relaxation_over_all_classes(seed: int, categorical:
     assert isinstance(problem, MoObamProblem)
     best = brute_force(problem)
     assert best is not None
-    run = Run(problem, "centres")
+    run = Run(problem, "centres", time_limit=3.0)
     run.offer(best[0])
     candidate_centres.search(problem, run)
     assert run.bound is not None
