@@ -88,6 +88,7 @@ class Epsilon(FrontSolver):
 
     def search(self, problem: Problem, run: Run) -> None:
         """The best score over the exact front; of a problem with two objectives, the least loss."""
+        run.offer(np.zeros(problem.n, np.int64))  # everyone together, where one class is allowed, is a beginning
         if not isinstance(problem, Scalarised):
             answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), run.remaining, inf)
             if answer.labels is not None:
@@ -96,10 +97,11 @@ class Epsilon(FrontSolver):
                 run.infeasible(_NOTHING)
             else:
                 run.prove(answer.bound)
+            if not answer.proven and run.expired:
+                run.report("out of time")
             return
         parts = problem.parts
         assert isinstance(parts, EntropyBounded)
-        run.offer(np.zeros(problem.n, np.int64))  # everyone together, where one class is allowed, is a beginning
         # Partitions with an entropy below the next level lose at least what this level proves.
         bound, below = inf, inf
         for level in _sweep(problem.parts, self.solver, self.levels, run):
@@ -119,7 +121,8 @@ class Epsilon(FrontSolver):
         """Level after level of entropy; the record says what is proven about points not found."""
         proven: list[dict[str, float | None]] = []
         run.details.update(levels=proven, complete=False)
-        for level in _sweep(problem, self.solver, self.levels, run):
+        parts = problem.parts if isinstance(problem, Scalarised) else problem
+        for level in _sweep(parts, self.solver, self.levels, run):
             proven.append(
                 {"entropy_at_least": level.entropy, "loss_at_least": None if level.bound == inf else level.bound}
             )

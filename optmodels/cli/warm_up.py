@@ -7,7 +7,7 @@ def warm_up() -> None:
     """Compile the solvers' kernels (about two minutes, once); compiled code is kept beside the package."""
     from optmodels import registry
     from optmodels.cli import show
-    from optmodels.errors import MissingDependencyError, RefusedError
+    from optmodels.errors import MissingDependencyError, NoSolutionError, RefusedError
     from optmodels.testing import small_table
 
     problems = [
@@ -26,6 +26,6 @@ def warm_up() -> None:
         for problem in problems:
             try:
                 registry.solver(name)().solve(problem, time_limit=1.0).release()
-            except (RefusedError, MissingDependencyError):
-                continue
+            except (RefusedError, MissingDependencyError, NoSolutionError):
+                continue  # a second may be too short for a result, and is long enough to have compiled everything
         show.say(f"{name} is ready.")
