@@ -1,6 +1,6 @@
 """What the solver `columns` reaches, against the targets set for it.
 
-    OPTMODELS_DATA=... python -m benchmarks.columns [--quick] [--only census]
+    OPTMODELS_DATA=... python -m benchmarks.columns [--quick] [--long] [--only census]
 
 Each line is one run from nothing (construction, local search, column generation) with its time limit; numba's
 kernels are compiled beforehand on small tables and are not counted. Values of microaggregation are in percent of
@@ -62,12 +62,14 @@ TARGETS = (
     Target("tarragona", 10, 300, value=30.12),
 )
 QUICK = 60.0
+LONG = 300.0
 
 
 def main() -> None:
     """Run what was asked for and print one line each."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help=f"only runs of at most {QUICK:.0f} s")
+    parser.add_argument("--long", action="store_true", help="only longer runs, and none of 10 minutes")
     parser.add_argument("--only", help="only runs on this dataset")
     arguments = parser.parse_args()
     _compile()
@@ -75,6 +77,8 @@ def main() -> None:
     print(f"{'data':<20}  k  limit  seconds       value    target    gap % target  status")
     for target in TARGETS:
         if (arguments.quick and target.seconds > QUICK) or arguments.only not in (None, target.name):
+            continue
+        if arguments.long and not QUICK < target.seconds <= LONG:
             continue
         solution = Columns().solve(target.problem(), time_limit=target.seconds)
         value = float("nan") if solution.value is None else solution.value * target.scale

@@ -7,8 +7,8 @@ is here: refusing, infeasibility known beforehand, the time limit, Ctrl-C, judgi
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
 from time import perf_counter
 from typing import Any, ClassVar
@@ -30,7 +30,11 @@ CONTRADICTED = 1e-6
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a running solver is; `total` is known when the work can be counted."""
+    """Where a running solver is; `total` is known when the work can be counted.
+
+    `front` is there while a front is sought: `evaluations`, `points`, `hypervolume`, and the best value of every
+    objective under its own name.
+    """
 
     solver: str
     seconds: float
@@ -40,6 +44,7 @@ class Progress:
     note: str = ""
     done: float = 0.0
     total: float | None = None
+    front: Mapping[str, float] = field(default_factory=dict)
 
 
 OnProgress = Callable[[Progress], None]
@@ -125,10 +130,18 @@ class Run:
         """Record a proof that no partition satisfies the conditions."""
         self.proven_infeasible = reason
 
-    def report(self, note: str = "", *, done: float = 0.0, total: float | None = None) -> None:
+    def report(
+        self,
+        note: str = "",
+        *,
+        done: float = 0.0,
+        total: float | None = None,
+        front: Mapping[str, float] | None = None,
+    ) -> None:
         """Tell whoever listens where the run is."""
         if self._on_progress is not None:
-            self._on_progress(Progress(self.solver, self.seconds, self.value, self.bound, self.gap, note, done, total))
+            best = self.value, self.bound, self.gap
+            self._on_progress(Progress(self.solver, self.seconds, *best, note, done, total, front or {}))
 
     def _record(self) -> None:
         self.history.append(Moment(self.seconds, self.value, self.bound))

@@ -206,7 +206,14 @@ class Course:
             f"{note}: {len(self.archive)} points, hypervolume {volume:.6g}, {self.evaluations} evaluations",
             done=float(self.evaluations),
             total=None if self._limit is None else float(self._limit),
+            front={"evaluations": self.evaluations, "points": len(self.archive), "hypervolume": volume, **self._best},
         )
+
+    @property
+    def _best(self) -> dict[str, float]:
+        """The best value of every objective in the archive."""
+        least = self._signs * self.archive.costs.min(axis=0) if len(self.archive) else ()
+        return {objective.name: float(value) for objective, value in zip(self.explored.objectives, least, strict=False)}
 
     def _archive(self, infills: Population) -> None:
         costs = infills.get("F")

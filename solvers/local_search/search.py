@@ -32,7 +32,7 @@ FIRST_ROUNDS = 200
 ROUNDS_AT_ONCE = 2_000
 SETTLE_ROUNDS = 0.25  # rounds per record between two looks at the whole partition
 SETTLE_SHARE = 0.1  # or the share of time that these looks may take
-CYCLES = (0.0, 0.1, 0.3, 1.0)  # coolings, as shares of the time
+CYCLES = (0.0, 0.05, 1.0)  # coolings, as shares of the time: a quick one, and a long one from its best
 FEW_ROUNDS = 100
 ROUNDS_PER_CLASS = 300
 QUIET_CYCLES = 2
@@ -149,8 +149,8 @@ class Schedule:
 
     seconds: float | None = None
     iterations: int | None = None
-    hottest: float = 0.4
-    coldest: float = 0.005
+    hottest: float = 0.35
+    coldest: float = 0.003
 
 
 def follow(descent: Descent, schedule: Schedule, on_best: Callable[[Labels], object]) -> bool:
