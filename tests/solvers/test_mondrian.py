@@ -1,0 +1,97 @@
+"""Mondrian: every part meets the conditions, no allowed cut is left out, and equal values stay together."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formulations import Microaggregation, MoObam
+from optmodels import Table
+from optmodels.errors import RefusedError
+from optmodels.partition import group_rows
+from optmodels.testing import small_table
+from solvers import solve
+from solvers.mondrian import Mondrian
+
+
+def numbers(n: int, d: int, values: int, seed: int) -> Table:
+    draw = np.random.default_rng(seed)
+    columns = {f"x{j}": draw.integers(0, values, n).astype(float) for j in range(d)}
+    columns["illness"] = draw.choice(list("abc"), n)
+    return Table(pd.DataFrame(columns), quasi=dict.fromkeys(list(columns)[:-1], "numeric"), sensitive="illness")
+
+
+def plain(points: np.ndarray, k: int) -> list[list[int]]:
+    """Strict Mondrian written down as it is told, for k alone."""
+    span = np.ptp(points, axis=0)
+    scaled = ((points - points.min(axis=0)) / np.where(span > 0, span, 1)).astype(np.float32)
+
+    def cut(part: list[int]) -> list[list[int]]:
+        ranges = np.ptp(scaled[part], axis=0)
+        for j in np.argsort(-ranges, kind="stable"):
+            column = np.sort(scaled[part, j])
+            median = column[len(part) // 2]
+            below, at = int((column < median).sum()), int((column <= median).sum())
+            places = sorted((below, at), key=lambda place: abs(place - len(part) // 2))
+            for place in places:
+                if k <= place <= len(part) - k:
+                    edge = column[place - 1]
+                    return cut([i for i in part if scaled[i, j] <= edge]) + cut([i for i in part if scaled[i, j] > edge])
+        return [part]
+
+    return cut(list(range(len(points))))
+
+
+@given(st.integers(2, 60), st.integers(1, 3), st.integers(1, 9), st.integers(2, 5), st.integers(0, 10_000))
+@settings(max_examples=60, deadline=None)
+def test_strict_cuts_are_those_of_the_plain_algorithm(n: int, d: int, values: int, k: int, seed: int) -> None:
+    if k > n:
+        return
+    table = numbers(n, d, values, seed)
+    problem = Microaggregation(k=k).build(table)
+    solution = Mondrian().solve(problem)
+    expected = np.empty(n, np.int64)
+    for label, part in enumerate(plain(problem.price.numeric, k)):
+        expected[part] = label
+    # Ties between equally wide attributes may be broken either way: then only sizes are promised.
+    assert solution.labels is not None
+    if d == 1:
+        assert (problem.check(expected) == problem.check(solution.labels)).all()
+    assert np.bincount(solution.labels).min() >= k
+
+
+@given(st.integers(10, 80), st.integers(0, 10_000), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_conditions_hold_and_equal_records_stay_together(n: int, seed: int, relaxed: bool) -> None:
+    table = numbers(n, 2, 4, seed)
+    problem = Microaggregation(k=3, distinct_l=2, t=0.6).build(table)
+    solution = Mondrian(relaxed=relaxed).solve(problem)
+    if solution.labels is None:
+        return
+    assert problem.evaluate(solution.labels).feasible
+    if not relaxed:
+        kinds = group_rows([*problem.price.numeric.T])
+        assert len(set(zip(kinds.tolist(), solution.labels.tolist(), strict=True))) == kinds.max() + 1
+
+
+def test_relaxed_cuts_halve_equal_values() -> None:
+    table = Table(pd.DataFrame({"age": [30] * 7 + [31] * 5}), quasi={"age": "numeric"})
+    strict = Mondrian().solve(Microaggregation(k=3).build(table))
+    relaxed = Mondrian(relaxed=True).solve(Microaggregation(k=3).build(table))
+    assert strict.labels is not None
+    assert relaxed.labels is not None
+    assert sorted(np.bincount(strict.labels)) == [5, 7]
+    assert sorted(np.bincount(relaxed.labels))[-1] <= 6
+
+
+def test_categories_are_cut_too() -> None:
+    table = small_table(40, numeric=0)
+    solution = solve(Microaggregation(k=4).build(table), solver="mondrian")
+    assert solution.labels is not None
+    assert solution.labels.max() >= 1
+
+
+def test_a_prescribed_number_of_classes_is_refused() -> None:
+    with pytest.raises(RefusedError, match="cannot promise 3 classes"):
+        solve(MoObam(k=3, n_clusters=3).build(small_table(30)), solver="mondrian")
