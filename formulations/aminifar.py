@@ -13,7 +13,7 @@ from formulations.aminifar_balanced import BalancedProblem, Floats
 from formulations.aminifar_free import FreeAminifarProblem
 from formulations.capped import Cap, capped_attributes
 from optmodels.conditions import Conditions
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, finite, unknown, whole
 from optmodels.flow import Metric, cheapest_matching, class_distances, distances
 from optmodels.partition import Labels, members
 from optmodels.problem import Formulation, View
@@ -71,18 +71,16 @@ class Aminifar(Formulation):
     def __post_init__(self) -> None:
         if (self.k is None) == (self.n_clusters is None):
             raise InputError("Give Aminifar either k, the class size, or n_clusters, the number of classes.")
-        if self.n_clusters is not None and self.n_clusters < 1:
-            raise InputError(f"n_clusters must be a whole number of at least 1, not {self.n_clusters!r}.")
-        if self.alpha is not None and not self.alpha > 0:
-            raise InputError(f"alpha must be positive, not {self.alpha!r}: at 1 values are spread evenly.")
-        if not self.penalty >= 0:
-            raise InputError(f"penalty must not be negative, not {self.penalty!r}.")
+        if self.n_clusters is not None:
+            whole("n_clusters", self.n_clusters, 1)
+        if self.alpha is not None:
+            finite("alpha", self.alpha, "at 1 values are spread evenly; leave it out for no cap", positive=True)
+        finite("penalty", self.penalty)
         if self.sizes not in get_args(Sizes):
             raise unknown("rule for sizes", self.sizes, get_args(Sizes))
         if self.metric not in get_args(Metric):
             raise unknown("metric", self.metric, get_args(Metric))
-        if self.n_init < 1:
-            raise InputError(f"n_init must be a whole number of at least 1, not {self.n_init!r}.")
+        whole("n_init", self.n_init, 1)
         if isinstance(self.centres, str):
             if self.centres not in get_args(Free):
                 raise unknown("kind of centres", self.centres, get_args(Free))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from optmodels.conditions import Conditions
-from optmodels.errors import InputError, unknown
+from optmodels.errors import finite, unknown
 from optmodels.objectives import Objective
 from optmodels.price import extent
 from optmodels.problem import Formulation, PricedProblem, View
@@ -44,8 +44,7 @@ class LiangSamavi(Formulation):
         for name, weight in (self.weights or {}).items():
             if name not in table.quasi:
                 raise unknown("quasi-identifier", name, table.quasi)
-            if not weight >= 0:
-                raise InputError(f"The weight of '{name}' must not be negative, not {weight!r}.")
+            finite(f"The weight of '{name}'", weight)
         price = extent(table.rescaled(weights=self.weights))
         return LiangSamaviProblem(table, self, Conditions(self.k), price)
 

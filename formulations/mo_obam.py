@@ -12,7 +12,7 @@ from scipy.spatial import cKDTree
 
 from formulations.spread_problem import SpreadProblem
 from optmodels.conditions import TOLERANCE, Conditions
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, finite, unknown, whole
 from optmodels.objectives import Objective, least_entropies
 from optmodels.partition import Labels
 from optmodels.price import Floats, Price, spread
@@ -40,7 +40,8 @@ class MoObam(Formulation):
     record with its k - 1 nearest. A loss at or below it counts as a share of 0.
 
     `n_clusters` fixes the number of classes; `gamma` (the weight of a categorical mismatch) and `scaling` replace
-    the table's; `least_entropy` gives bounds in bits, one for each sensitive attribute.
+    the table's; `least_entropy` gives bounds in bits, one for each sensitive attribute; `distinct_l` is how many
+    values of each sensitive attribute every class must have.
 
     >>> import pandas as pd
     >>> from optmodels import Table
@@ -62,16 +63,18 @@ class MoObam(Formulation):
     lam: float = 1.0
     least_loss: float | None = None
     least_entropy: Sequence[float] | None = None
+    distinct_l: int | None = None
 
     def __post_init__(self) -> None:
         if self.objective not in get_args(Scalarisation):
             raise unknown("objective", self.objective, get_args(Scalarisation))
-        if self.n_clusters is not None and self.n_clusters < 1:
-            raise InputError(f"n_clusters must be at least 1, not {self.n_clusters!r}.")
-        if not self.lam >= 0:
-            raise InputError(f"lam must not be negative, not {self.lam!r}: it is what a bit of entropy is worth.")
-        if self.least_loss is not None and not self.least_loss > 0:
-            raise InputError(f"least_loss must be positive, not {self.least_loss!r}: losses are divided by it.")
+        if self.n_clusters is not None:
+            whole("n_clusters", self.n_clusters, 1)
+        finite("lam", self.lam, "it is what a bit of entropy is worth")
+        if self.least_loss is not None:
+            finite("least_loss", self.least_loss, "it is set against losses", positive=True)
+        if self.distinct_l is not None:
+            whole("distinct_l", self.distinct_l, 1)
 
     def build(self, table: Table, seed: int = 0) -> MoObamProblem | ScalarisedProblem:
         """The problem of this table; nothing is drawn, so the seed does not matter.
@@ -96,7 +99,8 @@ class MoObamProblem(SpreadProblem):
             )
         self.formulation: MoObam = formulation
         least = _checked(formulation.least_entropy, table)
-        conditions = Conditions(formulation.k, entropy_l=None if least is None else float(2.0 ** least.min()))
+        entropy_l = None if least is None else float(2.0 ** least.min())
+        conditions = Conditions(formulation.k, formulation.distinct_l, entropy_l)
         price = spread(table.rescaled(scaling=formulation.scaling, gamma=formulation.gamma))
         super().__init__(
             table, formulation, conditions, price, price_scale=whole_price(price), n_classes=formulation.n_clusters
@@ -216,9 +220,11 @@ def nearest_loss(price: Price, k: int) -> float:
 def _checked(least: Sequence[float] | None, table: Table) -> Floats | None:
     if least is None:
         return None
-    if len(least) != len(table.sensitive) or not all(bits >= 0 for bits in least):
+    if len(least) != len(table.sensitive):
         raise InputError(
-            f"least_entropy needs one number of bits, at least 0, for each sensitive attribute "
-            f"({', '.join(table.sensitive)}), not {list(least)!r}."
+            f"least_entropy needs one number of bits for each sensitive attribute ({', '.join(table.sensitive)}), "
+            f"not {list(least)!r}."
         )
+    for name, bits in zip(table.sensitive, least, strict=True):
+        finite(f"The least entropy of '{name}'", bits)
     return np.array([float(bits) for bits in least])

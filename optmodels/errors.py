@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from math import isfinite
+from numbers import Integral, Real
 
 
 class OptmodelsError(Exception):
@@ -60,3 +62,35 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> InputError:
     """
     known = sorted(str(choice) for choice in choices)
     return InputError(f"There is no {what} '{name}'.{nearest(name, known)} Known: {', '.join(known)}.")
+
+
+def whole(name: str, value: object, least: int, why: str = "") -> None:
+    """Nothing if the value is a whole number of at least `least`; `why` ends the message otherwise.
+
+    >>> whole("levels", 2.5, 2, "a front has two ends")
+    Traceback (most recent call last):
+    optmodels.errors.InputError: levels must be a whole number of at least 2, not 2.5: a front has two ends.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}{_because(why)}.")
+
+
+def finite(name: str, value: object, why: str = "", *, positive: bool = False) -> None:
+    """Nothing if the value is a finite number, not negative, and where asked for not 0; `why` ends the message.
+
+    >>> finite("lam", -1.0, "it is what a bit of entropy is worth")
+    Traceback (most recent call last):
+    optmodels.errors.InputError: lam must not be negative, not -1.0: it is what a bit of entropy is worth.
+    >>> finite("alpha", float("inf"), positive=True)
+    Traceback (most recent call last):
+    optmodels.errors.InputError: alpha must be a finite number, not inf.
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise InputError(f"{name} must be a finite number, not {value!r}{_because(why)}.")
+    if value < 0 or (positive and value == 0):
+        rule = "be positive" if positive else "not be negative"
+        raise InputError(f"{name} must {rule}, not {value!r}{_because(why)}.")
+
+
+def _because(why: str) -> str:
+    return f": {why}" if why else ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf, isclose, isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, finite, unknown
 from optmodels.files import write_whole
-from optmodels.problem import Problem
+from optmodels.problem import Formulation, Problem
 from optmodels.solution import Solution, Status, Stop
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # Objective values closer than this are one point: the same partition priced in another order.
 _SAME = 1e-12
+# Saved values are the same partition's on the same table if they differ by no more than this, relatively.
+_REPRODUCED = 1e-7
 _RECORD = ("formulation", "parameters", "objectives", "records", "points", "details")
 
 
@@ -100,8 +103,12 @@ class ParetoFront:
         for name in (*(weights or {}), *(limits or {})):
             if name not in self.names:
                 raise unknown("objective", name, self.names)
+        for name, weight in (weights or {}).items():
+            finite(f"The weight of '{name}'", weight, "objectives to be maximised need no sign")
         allowed = np.ones(len(self), bool)
         for name, limit in (limits or {}).items():
+            if isnan(limit):
+                raise InputError(f"The limit of '{name}' must be a number, not {limit!r}.")
             j = self.names.index(name)
             allowed &= self.costs[:, j] <= _sign(self.problem, j) * limit + _SAME
         if not allowed.any():
@@ -120,12 +127,35 @@ class ParetoFront:
         return float(moocore.hypervolume(self.costs, ref=worst)) if len(self) else 0.0
 
     def igd_plus(self, other: ParetoFront) -> float:
-        """How far this front is from another one, on average over the other's points (IGD+)."""
-        return float(moocore.igd_plus(self.costs, ref=other.costs))
+        """How far this front is from another one, on average over the other's points (IGD+).
+
+        A front without points is infinitely far from any other.
+        """
+        _check_objectives("The other front", _objectives(other.problem), self.problem)
+        if not len(other):
+            raise InputError("The other front has no point, so there is nothing to measure a distance from.")
+        return float(moocore.igd_plus(self.costs, ref=other.costs)) if len(self) else inf
 
     def merge(self, other: ParetoFront) -> ParetoFront:
-        """The front of both fronts' points."""
-        return ParetoFront.of(self.problem, (*self.points, *other.points), self.details)
+        """The front of both fronts' points, all judged by this front's problem.
+
+        What is proven of the other's points is kept only where both fronts have the same model and parameters.
+
+        Raises:
+            InputError: the other front has another table or other objectives, or a point that breaks a condition.
+        """
+        mine, theirs = self.problem, other.problem
+        if mine.n != theirs.n or not mine.table.frame.equals(theirs.table.frame):
+            raise InputError(
+                f"The fronts are of different tables, of {mine.n} and of {theirs.n} records: only fronts of one table "
+                "can be merged."
+            )
+        _check_objectives("The other front", _objectives(theirs), mine)
+        same = not _difference(theirs.formulation.name, _plain(theirs.formulation), mine.formulation)
+        joining = [_judged(mine, point, f"Point {i} of the other front") for i, point in enumerate(other.points)]
+        if not same:
+            joining = [replace(point, status=Status.FEASIBLE, bound=None) for point in joining]
+        return ParetoFront.of(mine, (*self.points, *joining), self.details)
 
     def save(self, folder: str | Path) -> None:
         """Write the front as front.parquet (one row a point), labels.parquet and front.json."""
@@ -145,7 +175,7 @@ class ParetoFront:
         record = {
             "formulation": self.problem.formulation.name,
             "parameters": self.problem.formulation.to_dict(),
-            "objectives": {objective.name: objective.sense for objective in self.problem.objectives},
+            "objectives": _objectives(self.problem),
             "records": self.problem.n,
             "points": len(self),
             "details": dict(self.details),
@@ -171,20 +201,21 @@ class ParetoFront:
 
     @classmethod
     def load(cls, folder: str | Path, problem: Problem) -> ParetoFront:
-        """A saved front of a problem with the same objectives; every point is judged again by the problem."""
+        """A saved front of the same problem: the same model, parameters and objectives, on the same table.
+
+        Raises:
+            InputError: the problem is another one, or the problem's judgement of a point is not what was saved.
+        """
         path = Path(folder)
         record = cls.record(path)
         if record["records"] != problem.n:
             raise InputError(f"The front in '{path}' is of {record['records']} records and the table has {problem.n}.")
-        saved, present = record["objectives"], {o.name: o.sense for o in problem.objectives}
-        if list(saved.items()) != list(present.items()):
-            names = ", ".join(f"'{name}'" for name in saved)
-            raise InputError(
-                f"The front in '{path}' has the objectives {_listed(saved)} and the problem has {_listed(present)}: "
-                f"load it with problem.with_objectives({names})."
-            )
+        if other := _difference(record["formulation"], record["parameters"], problem.formulation):
+            raise InputError(f"The front in '{path}' is of another problem: {other}. Build the problem as it was then.")
+        _check_objectives(f"The front in '{path}'", record["objectives"], problem)
         frame, labels = _read(path / "front.parquet"), _read(path / "labels.parquet")
-        if labels.shape != (problem.n if len(frame) else 0, len(frame)):
+        fits = labels.shape == (problem.n if len(frame) else 0, len(frame))
+        if not fits or not {objective.name for objective in problem.objectives} <= set(frame.columns):
             raise InputError(f"The front in '{path}' is damaged: its points and their labels do not fit together.")
         solutions = [
             Solution(
@@ -193,14 +224,22 @@ class ParetoFront:
                 status=Status(row["status"]),
                 stop=Stop(row["stop"]),
                 labels=labels[str(i)].to_numpy(np.int64),
-                values=problem.evaluate(labels[str(i)].to_numpy(np.int64)).values,
+                values={objective.name: float(row[objective.name]) for objective in problem.objectives},
                 bound=None if pd.isna(row["bound"]) else float(row["bound"]),
                 seconds=float(row["seconds"]),
                 seed=int(row["seed"]),
             )
             for i, row in enumerate(frame.to_dict("records"))
         ]
-        return cls.of(problem, solutions, record["details"])
+        points = [_judged(problem, point, f"Point {i} of the front in '{path}'") for i, point in enumerate(solutions)]
+        for i, (saved, point) in enumerate(zip(solutions, points, strict=True)):
+            for name, value in saved.values.items():
+                if not isclose(value, point.values[name], rel_tol=_REPRODUCED, abs_tol=_REPRODUCED):
+                    raise InputError(
+                        f"The front in '{path}' is of another table or seed: point {i} was saved with {name} "
+                        f"{value:.6g} and has {point.values[name]:.6g} in this one."
+                    )
+        return cls.of(problem, points, record["details"])
 
     def plot(self) -> Figure:
         """The first two objectives as a plotly figure, a third as colour, with proven bounds where there are any."""
@@ -233,6 +272,45 @@ def _read(path: Path) -> pd.DataFrame:
         return pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise InputError(f"The saved front lacks '{path}', or it is damaged: save the front again.") from error
+
+
+def _objectives(problem: Problem) -> dict[str, str]:
+    return {objective.name: objective.sense for objective in problem.objectives}
+
+
+def _plain(formulation: Formulation) -> dict[str, Any]:
+    """The parameters as they are in a record."""
+    plain: dict[str, Any] = json.loads(json.dumps(formulation.to_dict(), default=str))
+    return plain
+
+
+def _difference(name: str, parameters: Mapping[str, Any], formulation: Formulation) -> str:
+    """What model and parameters of a front differ in from a problem's, or nothing."""
+    if name != formulation.name:
+        return f"its formulation is '{name}' and the problem's is '{formulation.name}'"
+    present = _plain(formulation)
+    differing = [key for key in {**present, **parameters} if parameters.get(key) != present.get(key)]
+    return ", ".join(f"it has {key}={parameters.get(key)!r} and the problem {present.get(key)!r}" for key in differing)
+
+
+def _check_objectives(whose: str, objectives: Mapping[str, str], problem: Problem) -> None:
+    present = _objectives(problem)
+    if list(objectives.items()) != list(present.items()):
+        names = ", ".join(f"'{name}'" for name in objectives)
+        raise InputError(
+            f"{whose} has the objectives {_listed(objectives)} and the problem has {_listed(present)}: use "
+            f"problem.with_objectives({names})."
+        )
+
+
+def _judged(problem: Problem, point: Solution, which: str) -> Solution:
+    """The point with the problem's own values; an error if it breaks a condition."""
+    assert point.labels is not None
+    found = problem.evaluate(point.labels)
+    if not found.feasible:
+        broken = ", ".join(f"{name} {count} times" for name, count in found.violations.items() if count)
+        raise InputError(f"{which} breaks what this problem asks for ({problem.conditions.describe()}): {broken}.")
+    return replace(point, problem=problem, values=found.values)
 
 
 def _listed(objectives: Mapping[str, str]) -> str:

@@ -10,14 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
+from numbers import Real
 from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.errors import InputError, RefusedError
+from optmodels.errors import InputError, RefusedError, whole
 from optmodels.front import ParetoFront
+from optmodels.interrupt import Interrupt
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Moment, Solution, Status, Stop, relative_gap
@@ -75,6 +77,7 @@ class Run:
         self.stop = Stop.CONVERGED
         self.details: dict[str, object] = {}
         self.history: list[Moment] = []
+        self.interrupt = Interrupt()
         self._on_progress = on_progress
         self._began = perf_counter()
 
@@ -90,7 +93,8 @@ class Run:
 
     @property
     def expired(self) -> bool:
-        """Whether the time limit has passed; the stop is then recorded as one of time."""
+        """Whether the time limit has passed; the stop is then recorded as one of time. Ctrl-C is heeded here."""
+        self.interrupt.heed()
         if self.remaining > 0:
             return False
         self.stop = Stop.TIME
@@ -142,6 +146,7 @@ class Run:
         if self._on_progress is not None:
             best = self.value, self.bound, self.gap
             self._on_progress(Progress(self.solver, self.seconds, *best, note, done, total, front or {}))
+        self.interrupt.heed()
 
     def _record(self) -> None:
         self.history.append(Moment(self.seconds, self.value, self.bound))
@@ -176,8 +181,11 @@ class Run:
 
 
 def _only_ctrl_c(error: BaseException) -> None:
-    """Raise the error again unless it is Ctrl-C, which reaches us as a SystemError from within a compiled call."""
-    if not isinstance(error, KeyboardInterrupt) and not isinstance(error.__cause__, KeyboardInterrupt):
+    """Raise the error again unless it is Ctrl-C, which can reach us as SystemErrors from within compiled calls."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    if cause is None:
         raise error
 
 
@@ -210,24 +218,27 @@ class Solver(ABC):
 
         A time limit or Ctrl-C returns the best so far.
         """
-        self._check(problem, time_limit)
+        self._check(problem, time_limit, seed)
         warm = None if start is None else problem.check(start)
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm)
         if reason := problem.impossible():
             run.infeasible(reason)
             return run.solution()
         try:
-            if warm is not None:
-                run.offer(warm)
-            self.search(problem, run)
+            with run.interrupt.listening():
+                if warm is not None:
+                    run.offer(warm)
+                self.search(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED
         return run.solution()
 
-    def _check(self, problem: Problem, time_limit: float | None) -> None:
-        if time_limit is not None and not time_limit > 0:
+    def _check(self, problem: Problem, time_limit: float | None, seed: int) -> None:
+        is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+        if time_limit is not None and not (is_number and time_limit > 0):
             raise InputError(f"time_limit must be a positive number of seconds, not {time_limit!r}.")
+        whole("seed", seed, 0)
         if reason := self.refuses(problem):
             raise RefusedError(f"The solver '{self.name}' cannot solve this problem: {reason}")
 
@@ -258,7 +269,7 @@ class FrontSolver(Solver):
         on_progress: OnProgress | None = None,
     ) -> ParetoFront:
         """The front found; a time limit or Ctrl-C returns what there is so far."""
-        self._check(problem, time_limit)
+        self._check(problem, time_limit, seed)
         if len(problem.objectives) < 2:
             raise RefusedError(
                 f"'{problem.formulation.name}' has one objective, {problem.target.name}: a front needs two or more."
@@ -269,7 +280,8 @@ class FrontSolver(Solver):
             if reason := problem.impossible():
                 run.details["infeasible"] = reason
             else:
-                self.explore(problem, run, found)
+                with run.interrupt.listening():
+                    self.explore(problem, run, found)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED

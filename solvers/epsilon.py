@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from optmodels import registry
-from optmodels.errors import InputError
+from optmodels.errors import InputError, whole
 from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.problem import ClassAdditive, EntropyBounded, Problem, Scalarised
@@ -28,6 +28,7 @@ from solvers.every_class import MOST_RECORDS, EveryClass
 
 # "More entropy than this" in bits: above the tolerance within which two entropies are the same.
 _MORE = 1e-8
+_LISTING_SECONDS = 1e-6  # to price one class, at most: with less time than all of them take, the solver is asked
 _NOTHING = "No partition has the least entropies asked for together with k and the number of classes."
 
 
@@ -76,8 +77,13 @@ class Epsilon(FrontSolver):
     levels: int | None = None
 
     def __post_init__(self) -> None:
-        if self.levels is not None and self.levels < 2:
-            raise InputError(f"levels must be at least 2, not {self.levels!r}: a front has two ends.")
+        if self.levels is not None:
+            whole("levels", self.levels, 2, "a front has two ends")
+        if not registry.solver(self.solver).exact:
+            raise InputError(
+                f"The solver '{self.solver}' proves nothing, and every step of 'epsilon' needs a proof: use "
+                "solver='columns' or solver='milp'."
+            )
 
     def refuses(self, problem: Problem) -> str | None:
         """It needs the loss and entropy of a class-additive model, as two objectives or as one score."""
@@ -122,15 +128,19 @@ class Epsilon(FrontSolver):
         proven: list[dict[str, float | None]] = []
         run.details.update(levels=proven, complete=False)
         parts = problem.parts if isinstance(problem, Scalarised) else problem
-        for level in _sweep(parts, self.solver, self.levels, run):
-            proven.append(
-                {"entropy_at_least": level.entropy, "loss_at_least": None if level.bound == inf else level.bound}
-            )
-            if level.found is not None and level.found.labels is not None:
-                found.append(_solution(problem, run, level))
-            if level.bound == inf and not found:
-                run.details["infeasible"] = _NOTHING
-            run.report(f"entropy {level.entropy:.4f}: {len(found)} points", done=level.entropy)
+        try:
+            for level in _sweep(parts, self.solver, self.levels, run):
+                least = None if level.bound == inf else level.bound
+                proven.append({"entropy_at_least": level.entropy, "loss_at_least": least})
+                if level.found is not None and level.found.labels is not None:
+                    found.append(_solution(problem, run, level))
+                if level.bound == inf and not found:
+                    run.details["infeasible"] = _NOTHING
+                run.report(f"entropy {level.entropy:.4f}: {len(found)} points", done=level.entropy)
+        finally:
+            everyone = np.zeros(problem.n, np.int64)
+            if not found and problem.evaluate(everyone).feasible:  # nothing has more entropy, and no loss is negative
+                found.append(_solution(problem, run, Level(0.0, 0.0, Answer(np.zeros(0), 0.0, labels=everyone))))
         every_level = self.levels is None and bool(proven) and proven[-1]["loss_at_least"] is None
         run.details["complete"] = every_level and all(point.status is Status.OPTIMAL for point in found)
 
@@ -266,12 +276,17 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
     """A function that minimises the loss under least entropies, in so many seconds, if it is below `useful`."""
     assert isinstance(problem, EntropyBounded)
     assert isinstance(problem, ClassAdditive)
-    if problem.price.n <= MOST_RECORDS:
+    if problem.price.n <= MOST_RECORDS and _LISTING_SECONDS * 2.0**problem.price.n <= run.remaining:
         classes = EveryClass(problem)
 
         def by_enumeration(least: Floats, seconds: float, useful: float) -> Answer:
             began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropy)
-            best = classes.best(bits, useful * problem.price_scale, lambda: run.seconds - began > seconds)
+
+            def halted() -> bool:
+                return run.interrupt.pressed or run.seconds - began > seconds
+
+            best = classes.best(bits, useful * problem.price_scale, halted)
+            run.interrupt.heed()
             if best is None:
                 return Answer(least, inf)
             bound = best.bound / problem.price_scale

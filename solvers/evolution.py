@@ -7,21 +7,23 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from math import isfinite
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from optmodels.conditions import ClassTest
-from optmodels.errors import InputError
+from optmodels.errors import whole
 from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.problem import FreeCentres, Problem, Scalarised
 from optmodels.rejudged import Rejudged
 from optmodels.solution import Solution, Stop
 from optmodels.solver import FrontSolver, Run
-from solvers.archive import Archive, solutions
+from solvers.archive import solutions
 from solvers.intensify import Improved
 from solvers.settle import intensifier_of
+from solvers.standing import Standing
 
 if TYPE_CHECKING:
     from pymoo.core.algorithm import Algorithm
@@ -39,6 +41,8 @@ _SEARCHES_SHARE = 0.6  # of the evaluations or the time after that, for local se
 _LATE = 2  # populations that a generation may decode when evaluations have run out, so as to come to its end
 _ONE_SEARCH = 0.05  # of the time, at most, for one local search
 _STARTS = 0.5  # of the first population, at most, are known partitions
+_IDLE = 3  # generations in a row that decode nothing: decisions only come back
+_JUDGING_MARGIN = 1.5  # on the shortest that judging a partition has taken: the first calls are slow for other reasons
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,9 @@ class Evolution(FrontSolver):
 
     `memetic` adds local search: first for the ends of the front, then on members of the archive and in its gaps.
     `evaluations` counts decoded partitions, and local search by the work it takes: a sweep over n records as n / 10, a
-    round of ruin and recreate as the records of an average class. With it and without a time limit the front is the
-    same for the same seed.
+    round of ruin and recreate as the records of an average class. Decisions met before are remembered and not counted;
+    a run that meets nothing else has converged. The generation under way is finished, so that a few populations more
+    than `evaluations` may be decoded. With it and without a time limit the front is the same for the same seed.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("pymoo",)
@@ -59,10 +64,11 @@ class Evolution(FrontSolver):
     memetic: bool = True
 
     def __post_init__(self) -> None:
-        if self.evaluations is not None and self.evaluations < 1:
-            raise InputError(f"evaluations must be a whole number of at least 1, not {self.evaluations!r}.")
-        if self.population < 4:
-            raise InputError(f"population must be a whole number of at least 4, not {self.population!r}.")
+        if self.evaluations is not None:
+            whole("evaluations", self.evaluations, 1)
+        whole("population", self.population, 4)
+        if self.n_centroids is not None:
+            whole("n_centroids", self.n_centroids, 1)
 
     @abstractmethod
     def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
@@ -107,8 +113,10 @@ class Course:
         explored = problem.parts if isinstance(problem, Scalarised) and not isinstance(problem, Rejudged) else problem
         self.explored: Problem = explored
         self.native: CentroidProblem = explored.to_pymoo(options.n_centroids).native
-        self.archive = Archive(self.native.n_obj)
+        self.standing = Standing(explored, run)
+        self.archive = self.standing.archive
         self.intensifier = intensifier_of(explored)
+        self.intensifier.halted = lambda: run.interrupt.pressed
         self.draw = np.random.default_rng([run.seed, 1])
         self.generations = 0
         self._charged = 0
@@ -117,9 +125,7 @@ class Course:
         self._limit = options.evaluations
         if self._limit is None and run.time_limit is None:
             self._limit = _EVALUATIONS
-        self._judging = 0.0  # seconds to judge one partition
-        self._signs = np.array([1.0 if o.sense == "min" else -1.0 for o in explored.objectives])
-        self._reference = self._signs * np.array(list(explored.reference().values()))
+        self._judging = float("inf")  # seconds to judge one partition, at least
 
     @property
     def evaluations(self) -> int:
@@ -133,9 +139,13 @@ class Course:
         if self._limit is not None:
             shares.append(self.evaluations / self._limit)
         if self.run.time_limit is not None:
-            reserve = self._judging * len(self.archive)
-            shares.append(self.run.seconds / max(1e-9, self.run.time_limit - reserve))
+            shares.append(self.run.seconds / max(1e-9, self.run.time_limit - self.reserve))
         return max(shares)
+
+    @property
+    def reserve(self) -> float:
+        """Seconds that are kept for judging the archive once more."""
+        return _JUDGING_MARGIN * self._judging * len(self.archive) if isfinite(self._judging) else 0.0
 
     @property
     def _work(self) -> float:
@@ -182,7 +192,9 @@ class Course:
         starts = [known[i] for i in np.unique(np.linspace(0, len(known) - 1, min(few, len(known))).astype(int))]
         algorithm = self.options.algorithm(self.native, starts)
         algorithm.setup(self.native, termination=NoTermination(), seed=self.run.seed, verbose=False)
+        idle = 0
         while not self.over:
+            before = self.native.decoded
             infills = algorithm.infill()
             if infills is None or len(infills) == 0:
                 self.run.stop = Stop.CONVERGED  # every partition that the operators can make is known
@@ -194,26 +206,14 @@ class Course:
             algorithm.advance(infills=infills)
             self.generations += 1
             self.report(f"generation {self.generations}")
+            idle = idle + 1 if self.native.decoded == before else 0
+            if idle == _IDLE:
+                self.run.stop = Stop.CONVERGED  # the particles stand still
+                return
 
     def report(self, note: str) -> None:
-        """Tell where the front is: size, hypervolume, evaluations."""
-        volume = self.archive.hypervolume(self._reference)
-        self.run.details.update(evaluations=self.evaluations, hypervolume=volume)
-        curve = self.run.details.setdefault("curve", [])
-        assert isinstance(curve, list)
-        curve.append((self.evaluations, self.run.seconds, volume))
-        self.run.report(
-            f"{note}: {len(self.archive)} points, hypervolume {volume:.6g}, {self.evaluations} evaluations",
-            done=float(self.evaluations),
-            total=None if self._limit is None else float(self._limit),
-            front={"evaluations": self.evaluations, "points": len(self.archive), "hypervolume": volume, **self._best},
-        )
-
-    @property
-    def _best(self) -> dict[str, float]:
-        """The best value of every objective in the archive."""
-        least = self._signs * self.archive.costs.min(axis=0) if len(self.archive) else ()
-        return {objective.name: float(value) for objective, value in zip(self.explored.objectives, least, strict=False)}
+        """Tell where the front is."""
+        self.standing.tell(note, self.evaluations, self._limit)
 
     def _archive(self, infills: Population) -> None:
         costs = infills.get("F")
@@ -223,10 +223,9 @@ class Course:
     def _judge(self, labels: Labels) -> bool:
         """Let the problem judge a partition and the archive take it in."""
         began = self.run.seconds
-        evaluation = self.explored.evaluate(labels)
-        self._judging = max(self._judging, self.run.seconds - began)
-        values = [evaluation.values[objective.name] for objective in self.explored.objectives]
-        return evaluation.feasible and self.archive.add(self._signs * np.array(values), lambda: labels)
+        gained = self.standing.judge(labels)
+        self._judging = min(self._judging, self.run.seconds - began)
+        return gained
 
     def _affordable(self, labels: Labels, rounds: int, share: float) -> bool:
         """Whether local search would stay within a share of the evaluations; by the clock it may always begin."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.05
 # How long an interrupted HiGHS may take to reach its next check before it is left to end by itself.
-PATIENCE_SECONDS = 2.0
+PATIENCE_SECONDS = 20.0
 # Tighter than HiGHS's own: through a big M, a binary that is nearly 1 buys a little of everything.
 FEASIBILITY = 1e-9
 
@@ -84,7 +84,13 @@ def solve(
         if interrupted.is_set():
             event.interrupt()
 
+    def stop_within_relaxations(event: Any) -> None:
+        if interrupted.is_set():
+            event.interrupt()
+
     highs.cbMipInterrupt += watch
+    highs.cbSimplexInterrupt += stop_within_relaxations
+    highs.cbIpmInterrupt += stop_within_relaxations
     highs.cbMipImprovingSolution += lambda event: solutions.put(np.array(event.data_out.mip_solution))
     worker = Thread(target=highs.run, daemon=True)
     worker.start()
@@ -92,10 +98,10 @@ def solve(
         while worker.is_alive():
             worker.join(POLL_SECONDS)
             collect()
+            run.interrupt.heed()
     except KeyboardInterrupt:
         interrupted.set()
         worker.join(PATIENCE_SECONDS)
-        collect()
         raise
     collect()
     return _finish(highs, form.columns, found, lambda bound: bounded(sign * bound / scale))

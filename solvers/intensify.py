@@ -7,6 +7,7 @@ turns its levels, or somewhat lower ones, into conditions, and minimises the los
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -49,6 +50,7 @@ class Intensifier:
     def __init__(self, problem: Problem) -> None:
         assert isinstance(problem, Centroids)
         self.problem = problem
+        self.halted: Callable[[], bool] = lambda: False  # what ends a search before its time
         self.price: Price = problem.price
         self.test: ClassTest = problem.test
         self.n_classes = problem.n_classes
@@ -108,7 +110,7 @@ class Intensifier:
         fixed = self.n_classes is not None or ("classes", None) in self._held
         descent = Descent(self.price, test, start, fixed=fixed, seed=seed, workers=1, near=self._near)
         schedule = Schedule(seconds=seconds, iterations=rounds, hottest=_HOTTEST, coldest=_COLDEST)
-        follow(descent, schedule, lambda found: None)
+        follow(descent, schedule, lambda found: None, self.halted)
         swept, recreated = _SWEEP * descent.sweeps * self.price.n, _ROUND * rounds * self.price.n / descent.n_classes
         return Improved(self.joined(canonical(descent.best)), ceil(swept + recreated))
 

@@ -54,6 +54,8 @@ class Milp(Solver):
     def __post_init__(self) -> None:
         if not 0 <= self.gap < 1:
             raise InputError(f"gap must be a fraction, at least 0 and less than 1, not {self.gap!r}.")
+        if self.log is not None and (not Path(self.log).parent.is_dir() or Path(self.log).is_dir()):
+            raise InputError(f"log must be a file in a folder that exists, not '{self.log}': make the folder first.")
 
     def refuses(self, problem: Problem) -> str | None:
         """It needs a Pyomo view, and the MILP solver that was named."""
@@ -69,6 +71,8 @@ class Milp(Solver):
 
         Every round's bound holds for the whole problem: a model that still lacks cuts only allows more.
         """
+        if run.labels is None:
+            run.offer(np.zeros(problem.n, np.int64))  # everyone in one class: the crudest release, often feasible
         view = problem.to_pyomo()
         rounds = cuts = nodes = 0
 
@@ -85,8 +89,6 @@ class Milp(Solver):
             run.prove(value if close and value is not None else bound)
             run.report(f"round {rounds}")
 
-        if run.labels is None:
-            run.offer(np.zeros(problem.n, np.int64))  # everyone in one class: the crudest release, often feasible
         while not run.expired:
             rounds, known = rounds + 1, cuts
             warm = run.labels is not None and view.encode is not None and view.encode(run.labels)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from optmodels.errors import InputError
 from optmodels.flow import Flow, network_of
 from optmodels.problem import FixedCentres, Problem
-from optmodels.solution import Solution
+from optmodels.solution import Solution, Stop
 from optmodels.solver import OnProgress, Run, Solver
 
 
@@ -104,11 +104,14 @@ class Network(Solver):
         values, seconds = [best.value], best.seconds
         for _ in range(self.rounds):
             left = None if time_limit is None else time_limit - seconds
-            if best.labels is None or (left is not None and left <= 0):
+            if best.labels is None or best.stop is Stop.INTERRUPTED or (left is not None and left <= 0):
                 break
             assert isinstance(best.problem, FixedCentres)
             found = solved(best.problem.recentred(best.labels), left, None)
             seconds += found.seconds
+            if found.stop is Stop.INTERRUPTED:
+                best = replace(best, stop=Stop.INTERRUPTED)
+                break
             if found.value is None or best.value is None or found.value >= best.value * (1 - 1e-12):
                 break
             values.append(found.value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 
 from optmodels.centroids.centres import centred_prices
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, finite, unknown, whole
 from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.problem import Centroids, FreeCentres, Problem, Scalarised
@@ -69,13 +69,15 @@ class Pso(FrontSolver):
     def __post_init__(self) -> None:
         if self.swarm not in get_args(Swarm):
             raise unknown("swarm", self.swarm, get_args(Swarm))
-        for option in ("particles", "iterations"):
-            if getattr(self, option) < 1:
-                raise InputError(f"{option} must be a whole number of at least 1, not {getattr(self, option)!r}.")
-        if not self.penalty >= 0:
-            raise InputError(f"penalty must not be negative, not {self.penalty!r}: a missing record is a cost.")
-        if not self.lambdas or not min(self.lambdas) >= 0:
-            raise InputError(f"lambdas must be one weight or more, none negative, not {self.lambdas!r}.")
+        whole("particles", self.particles, 1)
+        whole("iterations", self.iterations, 1)
+        if self.n_centroids is not None:
+            whole("n_centroids", self.n_centroids, 1)
+        finite("penalty", self.penalty, "a missing record is a cost")
+        if not isinstance(self.lambdas, (tuple, list)) or not self.lambdas:
+            raise InputError(f"lambdas must be one weight or more, as in (0.01, 0.1), not {self.lambdas!r}.")
+        for weight in self.lambdas:
+            finite("Each of lambdas", weight)
         if self.faithful and self.swarm != "paper":
             raise InputError("faithful is about the paper's swarm: use it with swarm='paper'.")
 

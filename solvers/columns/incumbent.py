@@ -43,7 +43,7 @@ def improved(problem: ClassAdditive, run: Run, seconds: float | None = None, aga
         run.offer(labels)
 
     try:
-        follow(descent, Schedule(seconds=max(seconds, 1e-3)), on_best)
+        follow(descent, Schedule(seconds=max(seconds, 1e-3)), on_best, lambda: run.interrupt.pressed)
     finally:
         run.offer(descent.best)
     return found

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from optmodels.errors import whole
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
@@ -72,6 +73,11 @@ class Columns(Solver):
     cuts_a_round: int = 60
     node_limit: int = 50_000
     enumeration: int = 200_000
+
+    def __post_init__(self) -> None:
+        whole("cuts_a_round", self.cuts_a_round, 0)
+        whole("node_limit", self.node_limit, 1)
+        whole("enumeration", self.enumeration, 0)
 
     def refuses(self, problem: Problem) -> str | None:
         """It needs a price for each class alone, and a matrix of all pairs of records."""
@@ -236,7 +242,7 @@ class Course:
 
     def closed(self) -> bool:
         """Whether incumbent and bound have met."""
-        return self.value - self.bound <= 1e-9 * self.value
+        return self.run.value is not None and self.value - self.bound <= 1e-9 * self.value
 
     def offer_if_integral(self, relaxed: Relaxed) -> bool:
         """Offer the optimum of a linear master if it is a partition, and say whether it is."""

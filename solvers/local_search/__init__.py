@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from optmodels.errors import InputError
+from optmodels.errors import whole
 from optmodels.partition import Labels
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solution import Stop
@@ -34,10 +34,9 @@ class LocalSearch(Solver):
     workers: int = 2
 
     def __post_init__(self) -> None:
-        if self.iterations is not None and self.iterations < 0:
-            raise InputError(f"iterations must be a whole number of at least 0, not {self.iterations!r}.")
-        if self.workers < 1:
-            raise InputError(f"workers must be a whole number of at least 1, not {self.workers!r}.")
+        if self.iterations is not None:
+            whole("iterations", self.iterations, 0)
+        whole("workers", self.workers, 1)
 
     def refuses(self, problem: Problem) -> str | None:
         """Local search needs a price per class."""
@@ -68,9 +67,11 @@ class LocalSearch(Solver):
         )
         seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
         try:
-            finished = follow(descent, Schedule(seconds=seconds, iterations=self.iterations), offers.offer)
+            schedule = Schedule(seconds=seconds, iterations=self.iterations)
+            finished = follow(descent, schedule, offers.offer, lambda: run.interrupt.pressed)
         finally:
             run.offer(descent.best)
+        run.interrupt.heed()
         if not finished:
             run.stop = Stop.TIME
         elif self.iterations is not None:

@@ -20,7 +20,7 @@ from solvers.local_search.ruin import Rules, Share, ruin_and_recreate
 from solvers.local_search.state import fill, new_state
 
 NEIGHBOURS = 12
-SWEEP_ROWS = 10_000
+SWEEP_ROWS = 2_000
 MOST_SWEEPS = 50
 SWEEP_SAVING = 1e-4  # a sweep that saves less than this share ends the first descent
 MOST_ROWS = 512  # taken apart at once, unless classes are larger
@@ -153,9 +153,14 @@ class Schedule:
     coldest: float = 0.003
 
 
-def follow(descent: Descent, schedule: Schedule, on_best: Callable[[Labels], object]) -> bool:
-    """Improve until the schedule ends; False if that was by the clock. `on_best` receives every new best."""
-    clock = Clock(schedule.seconds)
+def follow(
+    descent: Descent,
+    schedule: Schedule,
+    on_best: Callable[[Labels], object],
+    halted: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Improve until the schedule ends or is halted; False if by the clock. `on_best` receives every new best."""
+    clock = Clock(schedule.seconds, halted)
     for _ in range(MOST_SWEEPS):
         before = descent.total
         for _ in descent.sweep():
@@ -174,7 +179,7 @@ def follow(descent: Descent, schedule: Schedule, on_best: Callable[[Labels], obj
         _cycles_by_time(descent, schedule, clock, on_best)
         return False
     length, quiet = ROUNDS_PER_CLASS * descent.n_classes, 0
-    while quiet < QUIET_CYCLES:
+    while quiet < QUIET_CYCLES and not clock.over:
         before = descent.best_price
         _cycle_by_rounds(descent, schedule, length, clock, on_best)
         quiet = 0 if descent.best_price < before * (1 - CYCLE_SAVING) else quiet + 1
@@ -183,11 +188,12 @@ def follow(descent: Descent, schedule: Schedule, on_best: Callable[[Labels], obj
 
 
 class Clock:
-    """Seconds spent of a limit that may be absent."""
+    """Seconds spent of a limit that may be absent; halted, it is over at once."""
 
-    def __init__(self, limit: float | None) -> None:
+    def __init__(self, limit: float | None, halted: Callable[[], bool] = lambda: False) -> None:
         self._began = perf_counter()
         self._limit = limit
+        self._halted = halted
 
     @property
     def spent(self) -> float:
@@ -197,7 +203,7 @@ class Clock:
     @property
     def over(self) -> bool:
         """Whether the limit has passed."""
-        return self._limit is not None and self.spent >= self._limit
+        return self._halted() or (self._limit is not None and self.spent >= self._limit)
 
 
 def _temperature(schedule: Schedule, share: float) -> float:

@@ -1,4 +1,5 @@
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formulations import MoObam
+from formulations import Microaggregation, MoObam
 from optmodels import ParetoFront, Solution, Status, Stop
 from optmodels.errors import InputError
 from optmodels.problem import Problem
@@ -15,11 +16,12 @@ from optmodels.testing import small_table
 
 def random_solutions(problem: Problem, seed: int, count: int = 12) -> list[Solution]:
     draw = np.random.default_rng(seed)
-    found = []
-    for _ in range(count):
+    found: list[Solution] = []
+    while len(found) < count:
         labels = draw.integers(0, 3, problem.n)
         evaluation = problem.evaluate(labels)
-        found.append(Solution(problem, "random", Status.FEASIBLE, Stop.CONVERGED, labels, evaluation.values))
+        if evaluation.feasible:
+            found.append(Solution(problem, "random", Status.FEASIBLE, Stop.CONVERGED, labels, evaluation.values))
     return found
 
 
@@ -89,6 +91,98 @@ def test_save_and_load(problem: Problem, tmp_path: Path) -> None:
 
 
 def test_plot_and_release(problem: Problem) -> None:
-    front = ParetoFront.of(problem, [s for s in random_solutions(problem, 5) if problem.evaluate(s.labels).feasible])  # type: ignore[arg-type]
+    front = ParetoFront.of(problem, random_solutions(problem, 5))
     assert len(front.plot().data[0].x) == len(front)
     assert front.knee().release().audit.k >= 2
+
+
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        (MoObam(k=3), "it has k=2 and the problem 3"),
+        (MoObam(k=2, gamma=0.5), "it has gamma=None and the problem 0.5"),
+        (MoObam(k=2, distinct_l=2), "it has distinct_l=None and the problem 2"),
+        (MoObam(k=2, least_entropy=(0.5,)), r"it has least_entropy=None and the problem \[0.5\]"),
+    ],
+    ids=str,
+)
+def test_a_front_is_not_loaded_for_other_parameters(other: MoObam, difference: str, tmp_path: Path) -> None:
+    table = small_table(10, seed=4)
+    problem = MoObam(k=2).build(table)
+    ParetoFront.of(problem, random_solutions(problem, 3)).save(tmp_path)
+    with pytest.raises(InputError, match=difference):
+        ParetoFront.load(tmp_path, other.build(table))
+
+
+def test_parameters_that_json_spells_otherwise_are_the_same(tmp_path: Path) -> None:
+    problem = MoObam(k=2, least_entropy=(0.0,)).build(small_table(10, seed=4))
+    front = ParetoFront.of(problem, random_solutions(problem, 3))
+    front.save(tmp_path)
+    assert len(ParetoFront.load(tmp_path, problem)) == len(front)
+
+
+def test_a_front_is_not_loaded_for_another_formulation_or_table(problem: Problem, tmp_path: Path) -> None:
+    ParetoFront.of(problem, random_solutions(problem, 3)).save(tmp_path)
+    plain = Microaggregation(k=2).build(problem.table).with_objectives("loss", "entropy")
+    with pytest.raises(InputError, match="its formulation is 'mo-obam' and the problem's is 'microaggregation'"):
+        ParetoFront.load(tmp_path, plain)
+    with pytest.raises(InputError, match="another table or seed: point 0 was saved with loss"):
+        ParetoFront.load(tmp_path, MoObam(k=2).build(small_table(10, seed=5)))
+
+
+def test_a_saved_point_that_breaks_a_condition_is_an_error(problem: Problem, tmp_path: Path) -> None:
+    alone = np.arange(problem.n)
+    broken = Solution(problem, "hand", Status.FEASIBLE, Stop.CONVERGED, alone, problem.evaluate(alone).values)
+    ParetoFront.of(problem, [broken]).save(tmp_path)
+    with pytest.raises(InputError, match=r"breaks what this problem asks for \(k >= 2\): k 10 times"):
+        ParetoFront.load(tmp_path, problem)
+
+
+def test_only_fronts_of_one_table_objectives_and_conditions_are_merged(problem: Problem) -> None:
+    front = ParetoFront.of(problem, random_solutions(problem, 1))
+
+    def of(other: Problem) -> ParetoFront:
+        return ParetoFront.of(other, random_solutions(other, 2))
+
+    with pytest.raises(InputError, match="of 10 and of 8 records"):
+        front.merge(of(MoObam(k=2).build(small_table(8))))
+    with pytest.raises(InputError, match="different tables"):
+        front.merge(of(MoObam(k=2).build(small_table(10, seed=5))))
+    with pytest.raises(InputError, match=r"objectives loss \(min\), linkage \(min\)"):
+        front.merge(of(problem.with_objectives("loss", "linkage")))
+    strict = MoObam(k=4).build(problem.table)
+    with pytest.raises(InputError, match=r"Point 0 of the other front breaks .* \(k >= 4\)"):
+        of(strict).merge(front)
+
+
+def test_points_of_another_model_are_judged_again_and_lose_their_proof(problem: Problem) -> None:
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    strict = MoObam(k=5, gamma=3.0).build(problem.table)
+    values = strict.evaluate(labels).values
+    proven = Solution(strict, "hand", Status.OPTIMAL, Stop.CONVERGED, labels, values, bound=values["loss"])
+    front = ParetoFront.of(problem, []).merge(ParetoFront.of(strict, [proven]))
+    (point,) = front
+    assert (point.status, point.bound, point.problem) == (Status.FEASIBLE, None, problem)
+    assert point.values == problem.evaluate(labels).values
+    assert point.values["loss"] != values["loss"]
+    same = MoObam(k=5, gamma=3.0).build(problem.table)
+    assert ParetoFront.of(same, []).merge(ParetoFront.of(strict, [proven]))[0].status == Status.OPTIMAL
+
+
+def test_distances_of_empty_fronts_and_of_other_objectives(problem: Problem) -> None:
+    front, empty = ParetoFront.of(problem, random_solutions(problem, 1)), ParetoFront.of(problem, [])
+    assert empty.igd_plus(front) == inf
+    with pytest.raises(InputError, match="no point"):
+        front.igd_plus(empty)
+    linkage = problem.with_objectives("loss", "linkage")
+    with pytest.raises(InputError, match=r"with_objectives\('loss', 'linkage'\)"):
+        front.igd_plus(ParetoFront.of(linkage, random_solutions(linkage, 1)))
+
+
+@pytest.mark.parametrize("weight", [-1.0, float("nan"), inf])
+def test_weights_are_finite_and_not_negative(problem: Problem, weight: float) -> None:
+    front = ParetoFront.of(problem, random_solutions(problem, 2))
+    with pytest.raises(InputError, match="The weight of 'entropy' must"):
+        front.pick(weights={"entropy": weight})
+    with pytest.raises(InputError, match="The limit of 'loss'"):
+        front.pick(limits={"loss": float("nan")})
