@@ -2,9 +2,12 @@
 
     OPTMODELS_DATA=... python -m benchmarks.published_points [--only german] [--german-seconds 60] [--adult-seconds 300]
 
-One front of loss, linkage and homogeneity for each k in 5, 10, 15, 20; every point satisfies its k, checked on the
-release. A published row is dominated if one of our points with the same or a larger k is at most as large in the loss,
-the records linkable at 0.05, 0.075 and 0.1, and the homogeneous records. Rows: tables 5 and 6 of Wei et al. (2025).
+One front of loss, linkage and homogeneity for each k in 5, 10, 15, 20. Every point is judged by its problem, which
+has it satisfy its k; the first, the middle and the last of each front are also released, and their audits checked. A
+published row is dominated if one of our points with the same or a larger k is at most as large in the loss, the records
+linkable at 0.05, 0.075 and 0.1, and the homogeneous records. Published losses are rounded to four digits, and half a
+unit of the last is theirs: `by_rounding` marks the rows that are dominated only with that.
+Rows: tables 5 and 6 of Wei et al. (2025).
 """
 
 from __future__ import annotations
@@ -40,8 +43,11 @@ def our_points(table: om.Table, k: int, seconds: float, seed: int) -> pd.DataFra
         assert evaluation.feasible
         rows.append({"k": k, **evaluation.values})
     points = pd.DataFrame(rows).rename(columns=lambda name: name.replace("@", "_"))
-    least = front[0].release().audit.k
-    assert least >= k
+    for place in sorted({0, len(front) // 2, len(front) - 1}):
+        audit = front[place].release().audit  # classes that look the same in the release are one there
+        assert audit.k >= k
+        assert audit.homogeneity["total"] <= rows[place]["homogeneity"]
+        assert all(linked <= rows[place][f"linkage@{tau}"] for tau, linked in audit.linkage.items())
     print(f"  k={k}: {len(front)} points in {took:.0f} s, {front.details['evaluations']} evaluations", flush=True)
     return points
 
@@ -56,10 +62,11 @@ def beside(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
         enough = ours[(ours["k"] >= shown["k"]) & (ours[MEASURES] <= limits).all(axis=1)]
         label = {name: shown[name] for name in ("protection", "model", "k", "l", "classes", *MEASURES)}
         if enough.empty:
-            rows.append({**label, "dominated": False})
+            rows.append({**label, "dominated": False, "by_rounding": False})
         else:
             best = enough.loc[enough["loss"].idxmin()]
-            rows.append({**label, "dominated": True, **{f"our_{n}": best[n] for n in ("k", "classes", *MEASURES)}})
+            point = {f"our_{name}": best[name] for name in ("k", "classes", *MEASURES)}
+            rows.append({**label, "dominated": True, "by_rounding": bool(best["loss"] > shown["loss"]), **point})
     return pd.DataFrame(rows)
 
 
@@ -85,7 +92,8 @@ def main() -> None:
         table_of_rows.to_csv(arguments.out / f"published_points_{name}.csv", index=False)
         print(table_of_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}", na_rep="-"))
         print(
-            f"{name}: {table_of_rows['dominated'].sum()} of {len(table_of_rows)} published rows dominated or equalled\n"
+            f"{name}: {table_of_rows['dominated'].sum()} of {len(table_of_rows)} published rows dominated or equalled, "
+            f"{table_of_rows['by_rounding'].sum()} of them by rounding\n"
         )
 
 

@@ -97,9 +97,8 @@ class Solution:
             return self.labels
         if self.status is Status.INFEASIBLE:
             raise InfeasibleError(self.reason or "No partition satisfies the conditions.")
-        raise NoSolutionError(
-            f"The solver '{self.solver}' stopped ({self.stop}) without a solution. {self.reason}".rstrip()
-        )
+        remark = self.reason or self.details.get("remark", "")
+        raise NoSolutionError(f"The solver '{self.solver}' stopped ({self.stop}) without a solution. {remark}".rstrip())
 
     def release(self, *, method: Method | None = None) -> Release:
         """The anonymised table, audited against what was promised."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from optmodels import registry
+from optmodels.errors import whole
 from optmodels.problem import Centroids, ClassAdditive, EntropyBounded, FixedCentres, Problem, Scalarised
 from optmodels.solution import Solution
-from optmodels.solver import FrontSolver, Run
+from optmodels.solver import FrontSolver, Run, Solver
 
 # Where to switch, from benchmarks/scaling.py and benchmarks/fronts.py.
 _COLUMNS_RECORDS = 3_000
@@ -16,11 +17,14 @@ _LOCAL_SEARCH_RECORDS = 1_000_000
 _EXACT_FRONT_RECORDS = 24
 _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may take
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
+_EVALUATIONS = "evaluations"  # the option of solvers that count them
 
 
 @dataclass(frozen=True)
 class Auto(FrontSolver):
     """Exact where size or structure allows it, a heuristic where not; the choice is in the solution's details.
+
+    `evaluations` limits the chosen solver if it counts them; one that does not ends by itself, and the details say so.
 
     >>> import optmodels as om
     >>> from formulations import Microaggregation
@@ -32,44 +36,50 @@ class Auto(FrontSolver):
     name: ClassVar[str] = "auto"
     summary: ClassVar[str] = "picks a solver from structure, size and time, and says what it picked and why"
 
+    evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.evaluations is not None:
+            whole("evaluations", self.evaluations, 1)
+
     def refuses(self, problem: Problem) -> str | None:
         """Whatever the solver it would pick refuses."""
         return registry.solver(choice(problem)[0])().refuses(problem)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Let the chosen solver search on the same run."""
-        name, reason = choice(problem)
-        _say(run, name, reason)
-        registry.solver(name)().search(problem, run)
+        self._chosen(run, *choice(problem, run.time_limit)).search(problem, run)
 
     def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
         """Let the chosen solver explore on the same run."""
-        name, reason = front_choice(problem, run.time_limit)
-        _say(run, name, reason)
-        chosen = registry.solver(name)()
+        chosen = self._chosen(run, *front_choice(problem, run.time_limit))
         assert isinstance(chosen, FrontSolver)
         chosen.explore(problem, run, found)
 
+    def _chosen(self, run: Run, name: str, reason: str) -> Solver:
+        """The solver, and the run's record of it; from here on it is the chosen solver's run."""
+        run.details.update(solver=name, chosen=name, because=reason)
+        run.report(f"auto picked {name}: {reason}")
+        run.solver = name
+        kind = registry.solver(name)
+        if self.evaluations is None:
+            return kind()
+        if _EVALUATIONS in kind.options():
+            return registry.configured(kind, {_EVALUATIONS: self.evaluations})
+        run.details["evaluations_limit"] = f"not needed: '{name}' counts no evaluations and ends by itself or by time"
+        return kind()
 
-def _say(run: Run, name: str, reason: str) -> None:
-    run.details.update(chosen=name, because=reason)
-    run.report(f"auto picked {name}: {reason}")
-    run.solver = name
 
-
-def choice(problem: Problem) -> tuple[str, str]:
+def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]:
     """The solver for one answer, and why."""
     if isinstance(problem, FixedCentres):
         if len(problem.caps) <= 1:
             return "network", "records go to fixed centres under laminar caps, which is a network"
         return "milp", "two capped attributes at once are no network"
     if isinstance(problem, Scalarised):
-        if problem.n <= _EXACT_FRONT_RECORDS:
+        if _exact_in_time(problem, time_limit):
             return "epsilon", "a score of loss and entropy is optimal somewhere on their front, found exactly"
-        return (
-            "nsga2",
-            f"a score of loss and entropy lies on their front, too large to be exact for {problem.n} records",
-        )
+        return "nsga2", f"a score of loss and entropy lies on their front, and {_too_long(problem, time_limit)}"
     if isinstance(problem, ClassAdditive):
         if problem.price.n <= _COLUMNS_RECORDS:
             return "columns", f"{problem.price.n} records are few enough for a bound by column generation"
@@ -83,10 +93,22 @@ def choice(problem: Problem) -> tuple[str, str]:
 
 def front_choice(problem: Problem, time_limit: float | None) -> tuple[str, str]:
     """The solver for a front, and why."""
-    if isinstance(problem, EntropyBounded) and problem.n <= _EXACT_FRONT_RECORDS:
-        if problem.n <= _QUICK_FRONT_RECORDS or time_limit is None or time_limit >= _EXACT_FRONT_SECONDS:
-            return "epsilon", f"of {problem.n} records every class can be priced, so the front is exact"
-        return "nsga2", f"an exact front of {problem.n} records may take longer than {time_limit:g} s"
+    if isinstance(problem, EntropyBounded) and _exact_in_time(problem, time_limit):
+        return "epsilon", f"of {problem.n} records every class can be priced, so the front is exact"
     if len(problem.objectives) > 2:
         return "nsga3", f"{len(problem.objectives)} objectives need directions to spread over"
-    return "nsga2", f"{problem.n} records are too many for an exact front"
+    if isinstance(problem, EntropyBounded):
+        return "nsga2", _too_long(problem, time_limit)
+    return "nsga2", "these objectives have no exact front, and classes have centroids"
+
+
+def _exact_in_time(problem: Problem, time_limit: float | None) -> bool:
+    """Whether an exact front of so many records is a matter of seconds, or has the time it may take."""
+    patient = time_limit is None or time_limit >= _EXACT_FRONT_SECONDS
+    return problem.n <= (_EXACT_FRONT_RECORDS if patient else _QUICK_FRONT_RECORDS)
+
+
+def _too_long(problem: Problem, time_limit: float | None) -> str:
+    if problem.n > _EXACT_FRONT_RECORDS:
+        return f"{problem.n} records are too many for an exact front"
+    return f"an exact front of {problem.n} records may take longer than {time_limit:g} s"

@@ -121,7 +121,9 @@ class Epsilon(FrontSolver):
         if below < inf:  # cut short: the rest has at most the whole table's entropy
             bound = min(bound, problem.score(below, float(parts.most_entropies.sum())))
         if bound < inf:
-            run.prove(bound)
+            # A score near 0 is a difference of larger numbers: the bound misses it by their rounding, not by its own.
+            value = run.value
+            run.prove(value if value is not None and abs(value - bound) <= PROVEN * max(1.0, abs(value)) else bound)
 
     def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
         """Level after level of entropy; the record says what is proven about points not found."""

@@ -35,11 +35,14 @@ if TYPE_CHECKING:
 _EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
 _AT_ONCE = 2  # local searches side by side
 _ROUNDS_PER_CLASS = 0.5  # of ruin and recreate, in one local search
+_ROUNDS_OF_FEW = 2_000  # and this many shared among the records: of few records rounds cost next to nothing
+_MATINGS = 5  # times that mating is tried again for partitions not yet known
 _ANCHORS_SHARE = 0.2  # of the evaluations or the time, for the ends of the front
 _IMPROVED_RUNGS = 4  # of the first partitions, about, that local search then improves
 _SEARCHES_SHARE = 0.6  # of the evaluations or the time after that, for local search
 _LATE = 2  # populations that a generation may decode when evaluations have run out, so as to come to its end
 _ONE_SEARCH = 0.05  # of the time, at most, for one local search
+_FRUITLESS = 200  # local searches in a row without a gain that end a run of few records
 _STARTS = 0.5  # of the first population, at most, are known partitions
 _IDLE = 3  # generations in a row that decode nothing: decisions only come back
 _JUDGING_MARGIN = 1.5  # on the shortest that judging a partition has taken: the first calls are slow for other reasons
@@ -173,6 +176,8 @@ class Course:
         self.native.watch = self._watch
         with suppress(_RunOutError):
             self._evolve()
+        if self.options.memetic and not self.over:
+            self._search_on()
 
     def _watch(self, decoded: Decoded, costs: Floats) -> None:
         """End a generation that is late: one that mostly meets known partitions tries a hundred times for others."""
@@ -192,6 +197,8 @@ class Course:
         starts = [known[i] for i in np.unique(np.linspace(0, len(known) - 1, min(few, len(known))).astype(int))]
         algorithm = self.options.algorithm(self.native, starts)
         algorithm.setup(self.native, termination=NoTermination(), seed=self.run.seed, verbose=False)
+        if mating := getattr(algorithm, "mating", None):
+            mating.n_max_iterations = _MATINGS
         idle = 0
         while not self.over:
             before = self.native.decoded
@@ -237,8 +244,9 @@ class Course:
         """Partitions good in one objective: everyone together, constructions from strict to lax, local search."""
         self._judge(np.zeros(self.problem.n, np.int64))
         rungs: list[tuple[ClassTest, Labels]] = []
-        for test in reversed(self.intensifier.ladder()):
-            if self.over or self.spent > _ANCHORS_SHARE:
+        lax, *stricter = self.intensifier.ladder()
+        for test in (lax, *reversed(stricter)):
+            if self.over or self.spent > _ANCHORS_SHARE / 2:
                 break
             built = self.intensifier.built(test)
             self._charged += 1
@@ -267,6 +275,24 @@ class Course:
                     break
                 rounds *= 2
 
+    def _search_on(self) -> None:
+        """Local search alone, where the algorithm makes nothing new any more, as with few records."""
+        fruitless = 0
+        while fruitless < _FRUITLESS and not self.over:
+            labels, share, seed = self._task()
+            if not self._affordable(labels, self._rounds(labels), 1.0):
+                return
+            better = self._improved(self._seconds(_ONE_SEARCH), (labels, share, seed))
+            gained = False
+            if better is not None:
+                self._charged += better.evaluations
+                gained = self._judge(better.labels)
+            fruitless = 0 if gained else fruitless + 1
+            if gained:
+                self.report("local search")
+        if not self.over:
+            self.run.stop = Stop.CONVERGED
+
     def _intensify(self, infills: Population) -> None:
         """Local search on members of the archive, while its share of the work lasts; what it finds joins the swarm."""
         searches = 0
@@ -293,7 +319,7 @@ class Course:
 
     def _improved(self, seconds: float | None, task: tuple[Labels, float, int]) -> Improved | None:
         labels, share, seed = task
-        test = self.intensifier.conditions(labels, share)
+        test = self.intensifier.conditions(labels, share, seed)
         return self.intensifier.improve(labels, test, self._rounds(labels), seed, seconds)
 
     def _task(self) -> tuple[Labels, float, int]:
@@ -320,7 +346,7 @@ class Course:
         member.set("F", out["F"][0])
 
     def _rounds(self, labels: Labels) -> int:
-        return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1))
+        return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1) + _ROUNDS_OF_FEW / len(labels))
 
     def _seconds(self, share: float) -> float | None:
         """The longest that one local search may take: this share of the time."""

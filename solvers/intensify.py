@@ -66,12 +66,16 @@ class Intensifier:
     def _most_entropies(self) -> Floats:
         return least_entropies(self.problem.table, np.zeros(self.price.n, np.int64))
 
-    def conditions(self, labels: Labels, share: float = 1.0) -> ClassTest:
-        """Conditions that keep the levels of a partition in the other objectives, or this share of them."""
+    def conditions(self, labels: Labels, share: float = 1.0, seed: int = 0) -> ClassTest:
+        """Conditions that keep the levels of a partition in the other objectives, or at least this share of them.
+
+        How much of its entropy each attribute keeps, between the share and all, is drawn.
+        """
         test, sizes = self.test, class_sizes(labels)
         for quantity, threshold in self._held:
             if quantity == "entropy":
-                test = _entropic(test, least_entropies(self.problem.table, labels) * share)
+                bits = least_entropies(self.problem.table, labels)
+                test = _entropic(test, bits * np.random.default_rng(seed).uniform(share, 1.0, len(bits)))
             elif quantity == "closeness":
                 test = _close(test, self._furthest(labels) / max(share, 1e-9))
             elif quantity == "homogeneity" and self._diverse(labels):

@@ -147,10 +147,9 @@ def cut_once(places: Places, rows: Rows, low: int, high: int, test: ClassTest, r
         above = _gather(places, rows, half, high, j, value, True)
         # Equal values stay together: the cut is before or after all of them, first where halves are more even.
         first, second = (below, above) if half - below <= above - half else (above, below)
-        if _allowed(rows, low, first, high, test):
-            return first
-        if _allowed(rows, low, second, high, test):
-            return second
+        for place in (first, second):
+            if _allowed(rows, low, place, high, test):
+                return int(place)
     return -1
 
 

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from optmodels.centroids.centres import centred_prices
-from optmodels.errors import InputError, finite, unknown, whole
+from optmodels.errors import InputError, RefusedError, finite, unknown, whole
 from optmodels.partition import Labels
-from optmodels.price import Floats
-from optmodels.problem import Centroids, FreeCentres, Problem, Scalarised
+from optmodels.problem import FreeCentres, Problem, Scalarised
 from optmodels.rejudged import Rejudged
 from optmodels.solution import Solution, Stop
 from optmodels.solver import FrontSolver, Run
-from solvers.archive import Archive, solutions
+from solvers.archive import solutions
+from solvers.flight import Flight
+from solvers.intensify import Improved, Intensifier
 from solvers.settle import intensifier_of
-
-if TYPE_CHECKING:
-    from optmodels.centroids.space import CentroidSpace, Decoded
+from solvers.standing import Standing
 
 Swarm = Literal["paper", "pymoo"]
 
-# Inertia and the pull of the own and the common best: the customary values, the paper states none.
-_INERTIA, _OWN, _COMMON = 0.7, 1.5, 1.5
-_FASTEST = 0.2  # of an attribute's range, in one step
-_POLISH_ROUNDS = 20
-_POLISH_SHARE = 0.2  # of the time
+_POLISH_ROUNDS = 20  # of ruin and recreate, for each class
+_POLISH_SHARE = 0.2  # of the time, or of the evaluations
+
+
+class Share(NamedTuple):
+    """What one swarm may use, by the run's clock and in evaluations."""
+
+    steps: int
+    fly_until: float
+    polish_until: float
+    polish: float  # evaluations
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,16 @@ class Pso(FrontSolver):
     means and modes of their classes, and the best is polished by local search. `faithful` is the paper's swarm as it
     stands, for comparison: random records as first centroids, the raw centroids released, too small classes only
     penalised by `penalty` for each missing record. Its best particle may break k. It is described in the details as
-    `faithful`, with its violations; offered, and so returned, is only what satisfies the conditions.
+    `faithful`, with its violations, and in words as `remark`; offered, and so returned, is only what satisfies the
+    conditions. `Flight.best_labels` has its classes.
 
     A front is made of one swarm for each of `lambdas`, minimising the first objective plus lambda times the others (as
     costs), and of all that their particles have met. `swarm` is 'paper' or, for one answer, 'pymoo'. Categories move by
     the transfer function |v / sqrt(v^2 + 1)|: the chance that a coordinate takes the common best's category, or the own
     best's.
+
+    `evaluations`, where given, replaces `iterations`: scored particles, and polishing by the work it takes, if a share
+    of them affords it. Lambdas have equal parts, also of the time. The step under way is finished.
 
     >>> import optmodels as om
     >>> from formulations import MoObam
@@ -65,12 +74,15 @@ class Pso(FrontSolver):
     faithful: bool = False
     swarm: Swarm = "paper"
     lambdas: tuple[float, ...] = (0.0001, 0.001, 0.01, 0.1, 1.0)
+    evaluations: int | None = None
 
     def __post_init__(self) -> None:
         if self.swarm not in get_args(Swarm):
             raise unknown("swarm", self.swarm, get_args(Swarm))
         whole("particles", self.particles, 1)
         whole("iterations", self.iterations, 1)
+        if self.evaluations is not None:
+            whole("evaluations", self.evaluations, 1)
         if self.n_centroids is not None:
             whole("n_centroids", self.n_centroids, 1)
         finite("penalty", self.penalty, "a missing record is a cost")
@@ -89,46 +101,50 @@ class Pso(FrontSolver):
 
     def search(self, problem: Problem, run: Run) -> None:
         """Fly, and polish the best."""
+        intensifier = _intensifier(problem, run)
         if self.swarm == "pymoo":
-            self._by_pymoo(problem, run)
+            share, used = self._by_pymoo(problem, run, intensifier)
         else:
-            flight = Flight(self, problem, run, run.seed)
-            while flight.iterations < self.iterations and self._in_time(run):
-                decoded, costs = flight.step()
-                feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
-                if np.isfinite(feasible).any():
-                    run.offer(decoded.labels(int(np.argmin(feasible))))
-            run.details.update(evaluations=flight.evaluations, **flight.described())
-        run.stop = Stop.ITERATIONS if self._in_time(run) else Stop.TIME
-        if run.labels is not None and not self.faithful:
-            self._polish(problem, run, run.labels)
+            flight = Flight(self, problem, run.seed)
+            share = self.share(run, intensifier, flight.space.n_centroids)
+            try:
+                while flight.iterations < share.steps and run.seconds < share.fly_until:
+                    decoded, costs = flight.step()
+                    feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
+                    if np.isfinite(feasible).any():
+                        run.offer(decoded.labels(int(np.argmin(feasible))))
+                    done, total = float(flight.iterations), float(share.steps)
+                    run.report(f"iteration {flight.iterations}", done=done, total=total)
+            finally:
+                used = flight.evaluations
+                run.details.update(evaluations=used)
+                if self.faithful and (told := flight.described()):
+                    run.details.update(faithful=told, remark=f"The faithful swarm's best particle {_words(told)}.")
+        run.stop = Stop.ITERATIONS if run.seconds < share.fly_until else Stop.TIME
+        if run.labels is not None and (better := self.polished(intensifier, run, run.labels, share)):
+            run.details.update(evaluations=used + better.evaluations)
+            run.offer(better.labels)
 
     def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
         """One swarm after the other; all feasible partitions that a particle stood for are candidates."""
+        if self.swarm != "paper":
+            raise RefusedError(
+                f"swarm='{self.swarm}' has one answer, no front: use swarm='paper' or the solver 'nsga2'."
+            )
         explored = problem.parts if isinstance(problem, Scalarised) and not isinstance(problem, Rejudged) else problem
-        archive, curve = Archive(len(explored.objectives)), list[tuple[int, float, float]]()
-        worst = explored.reference()
-        reference = np.array([objective.worse(worst[objective.name], 0.0) for objective in explored.objectives])
-        before = evaluations = 0
-        run.details["curve"] = curve
+        course = SwarmsCourse(self, explored, run)
         try:
-            for place, weight in enumerate(self.lambdas):
-                flight = Flight(self, explored, run, run.seed + place, weight)
-                while flight.iterations < self.iterations and not run.expired:
-                    decoded, _ = flight.step()
-                    evaluations = before + flight.evaluations
-                    costs = flight.native.measures.costs(decoded)
-                    for i in np.flatnonzero(decoded.partitions.missing == 0).tolist():
-                        archive.add(costs[i], partial(decoded.labels, i))
-                    curve.append((evaluations, run.seconds, archive.hypervolume(reference)))
-                before = evaluations
+            course.follow()
         finally:
             if run.stop is Stop.CONVERGED:
                 run.stop = Stop.ITERATIONS
-            run.details.update(evaluations=evaluations, faithful=self.faithful)
-            found.extend(solutions(archive, problem, run))
+            run.details.update(evaluations=course.evaluations)
+            if course.told:
+                words = "; ".join(f"lambda {told['lambda']:g} {_words(told)}" for told in course.told)
+                run.details.update(faithful=course.told, remark=f"The faithful swarms' best particles: {words}.")
+            found.extend(solutions(course.standing.archive, problem, run))
 
-    def _by_pymoo(self, problem: Problem, run: Run) -> None:
+    def _by_pymoo(self, problem: Problem, run: Run, intensifier: Intensifier) -> tuple[Share, int]:
         from pymoo.algorithms.soo.nonconvex.pso import PSO
         from pymoo.core.termination import NoTermination
 
@@ -137,8 +153,9 @@ class Pso(FrontSolver):
         algorithm = PSO(pop_size=self.particles, sampling=native.operators["sampling"])
         algorithm.setup(native, termination=NoTermination(), seed=run.seed, verbose=False)
         best = np.inf
-        for iteration in range(self.iterations):
-            if not self._in_time(run):
+        share = self.share(run, intensifier, native.space.n_centroids)
+        for iteration in range(share.steps):
+            if run.seconds >= share.fly_until:
                 break
             infills = algorithm.infill()
             algorithm.evaluator.eval(native, infills, algorithm=algorithm)
@@ -148,116 +165,97 @@ class Pso(FrontSolver):
                 best = float(costs.min())
                 run.offer(native.labels(infills[int(np.argmin(costs))].X))
             run.details.update(evaluations=native.decoded)
-            run.report(f"iteration {iteration + 1}", done=iteration + 1.0, total=float(self.iterations))
+            run.report(f"iteration {iteration + 1}", done=iteration + 1.0, total=float(share.steps))
+        return share, native.decoded
 
-    def _in_time(self, run: Run) -> bool:
-        """Whether the swarm may fly on: the best particle is to be polished before the time is over."""
-        share = 1.0 if self.faithful else 1.0 - _POLISH_SHARE
-        return run.time_limit is None or run.seconds < share * run.time_limit
+    def share(self, run: Run, intensifier: Intensifier, n_centroids: int, place: int = 0, swarms: int = 1) -> Share:
+        """What one of several swarms may use: the time until its turn is over, and an equal part of evaluations."""
+        for_polish = 0.0 if self.faithful else _POLISH_SHARE
+        begin = run.seconds
+        end = np.inf if run.time_limit is None else max(begin, run.time_limit * (place + 1) / swarms)
+        steps, polish = self.iterations, np.inf
+        if self.evaluations is not None:
+            part = self.evaluations / swarms
+            least = intensifier.expected(np.array([n_centroids - 1]), 1)
+            polish = for_polish * part if least <= for_polish * part else 0.0
+            steps = max(1, int((part - polish) // self.particles))
+        return Share(steps, begin + (1.0 - for_polish) * (end - begin), end, polish)
 
-    def _polish(self, problem: Problem, run: Run, labels: Labels) -> None:
-        """Local search on the loss that keeps the entropy of the best particle."""
-        intensifier = intensifier_of(problem)
-        seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
+    def polished(self, intensifier: Intensifier, run: Run, labels: Labels, share: Share) -> Improved | None:
+        """Local search on the loss that keeps what a particle has reached in other objectives."""
         rounds = _POLISH_ROUNDS * (int(labels.max()) + 1)
-        better = intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
-        if better is not None:
-            run.offer(better.labels)
+        while rounds > 1 and intensifier.expected(labels, rounds) > share.polish:
+            rounds //= 2
+        if self.faithful or intensifier.expected(labels, rounds) > share.polish:
+            return None
+        seconds = max(share.polish_until - run.seconds, 1e-3) if np.isfinite(share.polish_until) else None
+        return intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
 
 
-class Flight:
-    """The swarm: positions, velocities, and the best places of each particle and of all.
+class SwarmsCourse:
+    """One swarm for each lambda, the archive of all that their particles have met, and what the best ones are."""
 
-    It minimises the first objective and, as costs, `weight` times the others.
-    """
-
-    def __init__(self, options: Pso, problem: Problem, run: Run, seed: int, weight: float = 0.0) -> None:
-        assert isinstance(problem, Centroids)
+    def __init__(self, options: Pso, problem: Problem, run: Run) -> None:
         self.options, self.problem, self.run = options, problem, run
-        self.weight = weight
-        self.native = problem.to_pymoo(options.n_centroids, mend=not options.faithful).native
-        self.space: CentroidSpace = self.native.space
-        self.draw = np.random.default_rng(seed)
-        self.numeric = np.tile(
-            np.arange(self.space.width) < problem.price.numeric.shape[1], self.space.n_centroids
-        )  # which coordinates are numbers
-        self.span = np.where(self.numeric, self.space.high - self.space.low, 1.0)
-        rows = self.draw.integers(problem.n, size=(options.particles, self.space.n_centroids))
-        records = np.concatenate([problem.price.numeric[rows], problem.price.codes[rows]], axis=2)
-        self.positions = records.reshape(options.particles, -1).astype(np.float64)
-        self.velocities = np.zeros_like(self.positions)
-        self.own_best, self.own_costs = self.positions.copy(), np.full(options.particles, np.inf)
-        self.best, self.best_cost = self.positions[0].copy(), np.inf
-        self.iterations = 0
+        self.standing = Standing(problem, run)
+        self.evaluations = 0
+        self.told: list[dict[str, object]] = []  # of faithful swarms
+        self._intensifier = _intensifier(problem, run)
+        self._total = options.evaluations or len(options.lambdas) * options.iterations * options.particles
 
-    @property
-    def evaluations(self) -> int:
-        """Particles evaluated so far."""
-        return self.native.decoded
+    def follow(self) -> None:
+        """Swarm after swarm, until evaluations or time are used up."""
+        limit = self.options.evaluations
+        for place in range(len(self.options.lambdas)):
+            if self.run.expired or (limit is not None and self.evaluations >= limit):
+                return
+            self._fly(place)
 
-    def step(self) -> tuple[Decoded, Floats]:
-        """Score every particle, remember the best places, and move on; what was scored, and how."""
-        decoded = self.native.decode(self.positions)
-        costs = self._fitness(decoded)
-        better = costs < self.own_costs
-        self.own_best[better], self.own_costs[better] = self.positions[better], costs[better]
-        leader = int(np.argmin(costs))
-        if costs[leader] < self.best_cost:
-            self.best, self.best_cost = self.positions[leader].copy(), float(costs[leader])
-        self.iterations += 1
-        self.run.report(
-            f"iteration {self.iterations}", done=float(self.iterations), total=float(self.options.iterations)
+    def _fly(self, place: int) -> None:
+        weight = self.options.lambdas[place]
+        flight = Flight(self.options, self.problem, self.run.seed + place, weight)
+        before = self.evaluations
+        share = self.options.share(
+            self.run, self._intensifier, flight.space.n_centroids, place, len(self.options.lambdas)
         )
-        self._move()
-        return decoded, costs
+        try:
+            while flight.iterations < share.steps and self.run.seconds < share.fly_until:
+                decoded, _ = flight.step()
+                self.evaluations = before + flight.evaluations
+                costs = flight.native.measures.costs(decoded)
+                for i in np.flatnonzero(decoded.partitions.missing == 0).tolist():
+                    self.standing.archive.add(costs[i], partial(decoded.labels, i))
+                self._tell(f"lambda {weight:g}, iteration {flight.iterations}")
+        finally:
+            if self.options.faithful and (told := flight.described()):
+                self.told.append({"lambda": weight, **told})
+        if flight.iterations < share.steps:
+            self.run.stop = Stop.TIME
+        if np.isfinite(flight.best_cost):
+            self._polish(flight.best_labels, share, weight)
 
-    def _fitness(self, decoded: Decoded) -> Floats:
-        """The target and the weighted others; in the faithful swarm around raw centroids and with the penalty."""
-        costs = self.native.measures.costs(decoded)
-        missing = decoded.partitions.missing
-        others = self.weight * costs[:, 1:].sum(axis=1)
-        if not self.options.faithful:
-            return np.where(missing > 0, np.inf, costs[:, 0] + others)
-        problem = self.problem
-        parts = problem.parts if isinstance(problem, Scalarised) else problem
-        prices = centred_prices(decoded.coarse.units, decoded.partitions.labels, *self.space.matrices(self.positions))
-        losses = prices / float(getattr(parts, "price_scale", 1.0))
-        if isinstance(problem, Scalarised):
-            entropies = decoded.partitions.entropies.sum(axis=1)
-            losses = np.array([problem.score(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
-        return np.asarray(losses + others + self.options.penalty * missing)
+    def _polish(self, labels: Labels, share: Share, weight: float) -> None:
+        better = self.options.polished(self._intensifier, self.run, labels, share)
+        if better is not None:
+            self.evaluations += better.evaluations
+            self.standing.judge(better.labels)
+            self._tell(f"lambda {weight:g}, polished")
 
-    def _move(self) -> None:
-        shape = self.positions.shape
-        own, common = self.draw.random(shape), self.draw.random(shape)
-        to_own, to_best = self.own_best - self.positions, self.best - self.positions
-        # Categories have no distance: that they differ is what pulls.
-        to_own = np.where(self.numeric, to_own, to_own != 0)
-        to_best = np.where(self.numeric, to_best, to_best != 0)
-        self.velocities = _INERTIA * self.velocities + _OWN * own * to_own + _COMMON * common * to_best
-        limit = np.where(self.numeric, _FASTEST * self.span, np.inf)
-        self.velocities = np.clip(self.velocities, -limit, limit)
-        moved = np.clip(self.positions + self.velocities, self.space.low, self.space.high)
-        chance = np.abs(self.velocities / np.sqrt(self.velocities**2 + 1.0))
-        taken = np.where(self.draw.random(shape) < 0.5, self.own_best, self.best)
-        switched = np.where(self.draw.random(shape) < chance, taken, self.positions)
-        self.positions = np.where(self.numeric, moved, switched)
+    def _tell(self, note: str) -> None:
+        self.standing.tell(note, self.evaluations, max(self._total, self.evaluations))
 
-    def described(self) -> dict[str, object]:
-        """In the faithful swarm, what its best particle is worth, violations and all."""
-        if not self.options.faithful:
-            return {}
-        labels = self.native.labels(self.best)
-        evaluation = self.problem.evaluate(labels)
-        sizes = np.bincount(labels)
-        below = int(sizes[sizes < self.problem.conditions.k].sum())
-        return {
-            "faithful": {
-                "fitness": self.best_cost,
-                "values": dict(evaluation.values),
-                "classes": len(sizes),
-                "records_in_classes_below_k": below,
-                "violations": dict(evaluation.violations),
-                "labels": labels.tolist() if len(labels) <= 10_000 else None,
-            }
-        }
+
+def _intensifier(problem: Problem, run: Run) -> Intensifier:
+    """Local search that Ctrl-C ends."""
+    intensifier = intensifier_of(problem)
+    intensifier.halted = lambda: run.interrupt.pressed
+    return intensifier
+
+
+def _words(told: Mapping[str, Any]) -> str:
+    """What a faithful swarm's best particle is worth and what it breaks, in words."""
+    values = ", ".join(f"{name} {value:.4g}" for name, value in told["values"].items())
+    k, below = told["classes_below_k"], told["records_in_classes_below_k"]
+    broken = [f"k in {k} of {told['classes']} classes ({below} records)"] if k else []
+    broken += [f"{name} ({amount})" for name, amount in told["violations"].items() if amount and name != "k"]
+    return f"has {values} and " + (f"breaks {', '.join(broken)}" if broken else "keeps all conditions")

@@ -61,7 +61,11 @@ def pareto(
     option: options.Option = None,
     evaluations: Annotated[
         int | None,
-        typer.Option(min=1, help="Stop after so many evaluations of a partition.", rich_help_panel=options.SEARCH),
+        typer.Option(
+            min=1,
+            help="Stop after so many evaluations of a partition; exact solvers count none.",
+            rich_help_panel=options.SEARCH,
+        ),
     ] = None,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
@@ -132,7 +136,9 @@ def _judged(problem: Problem, wanted: tuple[str, ...]) -> Problem:
 
 
 def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
-    """The run by the names that scripts rely on."""
+    """The run by the names that scripts rely on; exact solvers count no evaluations, theirs are null."""
+    from optmodels.cli.publishing import told
+
     details = front.details
     reference = front.problem.reference()
     return {
@@ -149,6 +155,7 @@ def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
         "reference": reference,
         "knee": front.knee_index if len(front) else None,
         "folder": str(out),
+        **told(details),
     }
 
 
@@ -157,5 +164,5 @@ def _nothing_found(front: ParetoFront) -> InfeasibleError | NoSolutionError:
         return InfeasibleError(str(reason))
     return NoSolutionError(
         f"The solver '{front.details.get('solver')}' stopped ({front.details.get('stop')}) before it had a point of "
-        "the front: nothing was written."
+        f"the front: nothing was written. {front.details.get('remark', '')}".rstrip()
     )

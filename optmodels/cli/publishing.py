@@ -62,4 +62,9 @@ def _record(solution: Solution, audit: dict[str, Any] | None) -> dict[str, Any]:
     """The run by the names that scripts rely on."""
     record = solution.to_dict()
     keys = ("status", "stop", "formulation", "solver", "values", "bound", "gap", "seconds", "seed")
-    return {**{key: record[key] for key in keys}, "audit": audit}
+    return {**{key: record[key] for key in keys}, "audit": audit, **told(solution.details)}
+
+
+def told(details: Mapping[str, object]) -> dict[str, Any]:
+    """What only some solvers have to tell: what `auto` chose and why, and what a faithful swarm's particles break."""
+    return {key: details[key] for key in ("chosen", "because", "faithful") if key in details}

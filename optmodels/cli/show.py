@@ -97,9 +97,18 @@ def _audit_of(table: Table) -> dict[str, Any]:
     return found.to_dict()
 
 
+def notes(details: Mapping[str, object]) -> None:
+    """What a solver has to tell beyond its result: what `auto` picked and why, its remark."""
+    if "chosen" in details:
+        say(f"auto picked [bold]{escaped(details['chosen'])}[/]: {escaped(details['because'])}.")
+    if "remark" in details:
+        say(escaped(details["remark"]))
+
+
 def run(solution: Solution) -> None:
     """A run in one sentence: what was found, by what, and what is proven about it."""
     values = ", ".join(f"{name} {number(value)}" for name, value in solution.values.items())
+    notes(solution.details)
     proven = "" if solution.gap is None else f", at most {solution.gap:.2%} from optimal"
     stop = "" if solution.stop == "converged" else f" (stopped: {solution.stop})"
     say(
@@ -111,6 +120,7 @@ def run(solution: Solution) -> None:
 def front(found: ParetoFront) -> None:
     """A front in one sentence and as a table, the knee marked; of many points evenly spaced ones are shown."""
     details, objectives = found.details, found.problem.objectives
+    notes(details)
     stop = "" if details["stop"] == "converged" else f" (stopped: {details['stop']})"
     say(
         f"[bold]{escaped(found.problem.formulation.name)}[/], {escaped(found.problem.conditions.describe())}: "

@@ -91,7 +91,7 @@ def test_labels_that_break_the_promise_are_never_released(run: Run, front: Path)
     labels.to_parquet(front / "labels.parquet")
     result = run("release", front, "--out", "r.csv")
     assert result.exit_code == 1
-    assert "does not keep its promise" in result.stderr
+    assert "breaks what this problem asks for (k >= 3)" in result.stderr
     assert not Path("r.csv").exists()
 
 

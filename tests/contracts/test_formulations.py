@@ -15,6 +15,7 @@ FORMULATIONS = [
     LiangSamavi(k=3),
     MoObam(k=2),
     MoObam(k=2, n_clusters=3),
+    MoObam(k=2, distinct_l=2),
     MoObam(k=2, objective="lambda", lam=0.3),
     MoObam(k=2, objective="normalised", lam=0.3),
 ]

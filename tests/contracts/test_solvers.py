@@ -19,10 +19,12 @@ CONDITIONS: dict[str, Formulation] = {
     "extent": LiangSamavi(k=3),
     "classes": MoObam(k=2, n_clusters=3),
     "bits": MoObam(k=2, least_entropy=(0.8,)),
+    "distinct bits": MoObam(k=2, least_entropy=(0.4,), distinct_l=2),
 }
 SCORES: dict[str, Formulation] = {
     "lambda": MoObam(k=2, objective="lambda", lam=0.3),
     "normalised": MoObam(k=2, objective="normalised", lam=0.4),
+    "distinct": MoObam(k=2, objective="lambda", lam=0.01, distinct_l=2),
 }
 
 

@@ -84,9 +84,12 @@ def test_the_time_limit_is_recorded() -> None:
 def test_refusals_and_wrong_limits() -> None:
     with pytest.raises(RefusedError, match="it does not want to"):
         solve("refuse")
-    for limit in (0.0, -1.0, float("nan")):
+    for limit in (0.0, -1.0, float("nan"), "5", True):
         with pytest.raises(InputError, match="time_limit"):
             solve("good", time_limit=limit)
+    for seed in (-1, 1.5, "1", None):
+        with pytest.raises(InputError, match="seed must be a whole number of at least 0"):
+            solve("good", seed=seed)
 
 
 def test_infeasible_is_a_status_with_a_reason() -> None:

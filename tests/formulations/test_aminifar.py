@@ -252,3 +252,19 @@ class TestPyomo:
         assert problem.lacks_pyomo() is not None
         with pytest.raises(RefusedError, match="binary variables"):
             problem.to_pyomo()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"alpha": float("inf")}, "alpha must be a finite number, not inf"),
+        ({"alpha": 0.0}, "alpha must be positive"),
+        ({"n_clusters": 2.5}, "n_clusters must be a whole number of at least 1, not 2.5"),
+        ({"penalty": float("inf")}, "penalty must be a finite number"),
+        ({"n_init": 1.5}, "n_init must be a whole number of at least 1"),
+    ],
+    ids=str,
+)
+def test_wrong_parameters(wrong, message):
+    with pytest.raises(InputError, match=message):
+        Aminifar(**({"n_clusters": 2} | wrong))

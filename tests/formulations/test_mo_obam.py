@@ -65,6 +65,45 @@ def test_number_of_classes_and_entropy_are_conditions():
         assert bounded.evaluate(labels).feasible == all(bits(count) >= 0.99 - 1e-9 for count in counts)
 
 
+def test_distinct_values_are_a_condition_that_every_form_of_the_problem_keeps():
+    table = small_table(7, sensitive=2, values=2)
+    both = MoObam(k=2, distinct_l=2).build(table)
+    forms = [both, both.with_entropy([0.0, 0.0]), both.with_objectives("loss", "linkage")]
+    forms += [MoObam(k=2, distinct_l=2, objective=objective).build(table) for objective in ("lambda", "normalised")]
+    for labels in partitions(7, 2):
+        few = sum(
+            min(len(np.unique(codes[labels == c])) for codes in table.sensitive_codes.T) < 2
+            for c in range(labels.max() + 1)
+        )
+        for problem in forms:
+            assert problem.evaluate(labels).violations["distinct_l"] == few
+    assert "only 2 distinct values" in MoObam(k=2, distinct_l=3).build(table).impossible()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"n_clusters": 2.5}, "n_clusters must be a whole number of at least 1, not 2.5"),
+        ({"n_clusters": 0}, "n_clusters must be a whole number of at least 1, not 0"),
+        ({"distinct_l": 1.5}, "distinct_l must be a whole number of at least 1, not 1.5"),
+        ({"lam": float("inf")}, "lam must be a finite number, not inf"),
+        ({"lam": float("nan")}, "lam must be a finite number, not nan"),
+        ({"lam": "1"}, "lam must be a finite number, not '1'"),
+        ({"least_loss": 0.0}, "least_loss must be positive"),
+    ],
+    ids=str,
+)
+def test_wrong_parameters(wrong, message):
+    with pytest.raises(InputError, match=message):
+        MoObam(k=2, **wrong)
+
+
+def test_least_entropies_are_finite():
+    for wrong in (float("nan"), float("inf"), "1"):
+        with pytest.raises(InputError, match="The least entropy of 'secret_0' must be a finite number"):
+            MoObam(k=2, least_entropy=[wrong]).build(small_table(6))
+
+
 def test_entropy_beyond_the_whole_table_is_impossible():
     problem = MoObam(k=2).build(small_table(8, values=2)).with_entropy([1.2])
     assert "1.2 bits of 'secret_0' cannot hold" in problem.impossible()
@@ -93,7 +132,9 @@ def test_nearest_loss_is_below_every_partition(seed, n, k):
     assert nearest_loss(problem.price, k) / problem.price_scale <= best.values["loss"] + 1e-12
 
 
-@pytest.mark.parametrize("formulation", [MoObam(k=2), MoObam(k=2, least_entropy=[0.9, 0.5]), *SCALARS])
+@pytest.mark.parametrize(
+    "formulation", [MoObam(k=2), MoObam(k=2, least_entropy=[0.9, 0.5]), MoObam(k=2, distinct_l=2), *SCALARS]
+)
 @settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 10_000))
 def test_pyomo_objective_is_the_evaluation(formulation, seed):

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
-from optmodels import ParetoFront, registry
+from optmodels import ParetoFront, Table, registry
 from optmodels.errors import OptmodelsError, RefusedError
+from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Status
-from optmodels.solver import Progress
+from optmodels.solver import Progress, Run
 from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
 from solvers.algorithms import Nsga2, Nsga3
-from solvers.evolution import Evolution
+from solvers.evolution import Course, Evolution
 
 ALGORITHMS = ("nsga2", "nsga3", "sms-emoa", "spea2", "age-moea", "moead", "mopso-cd", "cmopso")
 POPULATION = 12
@@ -76,6 +78,50 @@ def test_few_partitions_do_not_make_a_generation_endless() -> None:
     problem = MoObam(k=3).build(small_table(6))
     front = solver_of("nsga2", 60, memetic=False).pareto(problem)
     assert front.details["evaluations"] <= 60 + 3 * POPULATION, "duplicates are sought again and again only so long"
+
+
+@pytest.mark.parametrize("memetic", [False, True])
+@pytest.mark.parametrize("name", ["mopso-cd", "cmopso"])
+def test_particles_that_stand_still_have_converged(name: str, memetic: bool) -> None:
+    table = Table(pd.DataFrame({"a": [1.0] * 10, "s": list("xy" * 5)}), quasi={"a": "numeric"}, sensitive="s")
+    problem = MoObam(k=3).build(table)
+    reports: list[Progress] = []
+
+    def patient(progress: Progress) -> None:
+        reports.append(progress)
+        assert len(reports) < 200, "it goes on for ever"
+
+    front = solver_of(name, 400, memetic=memetic).pareto(problem, on_progress=patient)
+    check_front(front, problem)
+    assert front.details["stop"] == "converged"
+
+
+class Ticking(Run):
+    """A run whose clock is wound by hand."""
+
+    now = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.now
+
+
+def test_one_slow_judgement_does_not_end_a_run_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = MoObam(k=3).build(small_table(12, seed=4))
+    run = Ticking(problem, "nsga2", time_limit=2.0)
+    course = Course(Nsga2(), problem, run)
+    judge, took = course.standing.judge, iter([0.5, 0.001, 0.002])
+
+    def timed(labels: Labels) -> bool:
+        run.now += next(took)
+        return judge(labels)
+
+    monkeypatch.setattr(course.standing, "judge", timed)
+    assert course.reserve == 0.0
+    for _ in range(3):
+        course._judge(np.zeros(12, np.int64))
+    assert len(course.archive) == 1
+    assert 0.001 < course.reserve < 0.005, "by the fastest, with a margin"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -37,7 +37,9 @@ def plain(points: np.ndarray, k: int) -> list[list[int]]:
             for place in places:
                 if k <= place <= len(part) - k:
                     edge = column[place - 1]
-                    return cut([i for i in part if scaled[i, j] <= edge]) + cut([i for i in part if scaled[i, j] > edge])
+                    return cut([i for i in part if scaled[i, j] <= edge]) + cut(
+                        [i for i in part if scaled[i, j] > edge]
+                    )
         return [part]
 
     return cut(list(range(len(points))))

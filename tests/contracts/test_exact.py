@@ -1,0 +1,193 @@
+"""Exact solvers against brute force on random tables, models and conditions: the same value, or both find nothing."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, example, given, note, settings
+from hypothesis import strategies as st
+
+from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
+from formulations.mo_obam import Scalarisation
+from optmodels import Table, registry
+from optmodels.objectives import least_entropies
+from optmodels.problem import Formulation, Problem
+from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
+from solvers.epsilon import Epsilon
+
+SAME = 1e-7
+
+
+SEEDS = st.integers(
+    0, 2**32 - 1
+)  # what is drawn from one is spread evenly, unlike what hypothesis draws piece by piece
+
+
+def random_table(draw: np.random.Generator, most: int) -> Table:
+    return small_table(
+        int(draw.integers(4, most + 1)),
+        seed=int(draw.integers(10_000)),
+        numeric=int(draw.integers(1, 3)),
+        categorical=int(draw.integers(3)),
+        sensitive=int(draw.integers(1, 3)),
+        values=int(draw.integers(2, 4)),
+        repeated=bool(draw.integers(2)),
+    )
+
+
+def microaggregation(draw: np.random.Generator, table: Table) -> Formulation:
+    return Microaggregation(
+        k=int(draw.integers(2, 4)),
+        distinct_l=draw.choice([None, 2]),
+        entropy_l=draw.choice([None, 1.2, 1.5, 1.8]),
+        t=draw.choice([None, 0.2, 0.35, 0.5]),
+        t_distance=draw.choice(["emd", "variational"]),
+    )
+
+
+def mo_obam(draw: np.random.Generator, table: Table, objective: Scalarisation = "bi") -> Formulation:
+    """Least entropies are those of a random partition, which few others meet, or a share of the whole table's."""
+    n_clusters = draw.choice([None, 1, 2, 3])
+    whole, mixed = np.zeros(table.n, np.int64), draw.permutation(table.n) % (n_clusters or 2)
+    least = (
+        None,
+        tuple(least_entropies(table, mixed).tolist()),
+        tuple((draw.uniform(0.3, 1.0) * least_entropies(table, whole)).tolist()),
+    )[draw.integers(3)]
+    return MoObam(
+        k=int(draw.integers(2, 4)),
+        n_clusters=n_clusters,
+        objective=objective,
+        lam=float(draw.choice([0.0, 0.1, 1.0])),
+        least_entropy=least,
+        distinct_l=draw.choice([None, 2]),
+    )
+
+
+def problem_of(seed: int, models: str, most: int = 7) -> Problem:
+    """A problem of one of the models, not known beforehand to be infeasible."""
+    draw = np.random.default_rng(seed)
+    table = random_table(draw, most)
+    name = str(draw.choice(models.split()))
+    if name == "microaggregation":
+        model = microaggregation(draw, table)
+    elif name == "liang-samavi":
+        model = LiangSamavi(k=int(draw.integers(2, 4)))
+    else:
+        model = mo_obam(draw, table, name)
+    problem = model.build(table)
+    assume(problem.impossible() is None)
+    return problem
+
+
+def agrees(solver: str, problem: Problem) -> None:
+    note(f"{problem.formulation} on\n{problem.table.frame}")
+    best = brute_force(problem)
+    solution = registry.solver(solver)().solve(problem, time_limit=60)
+    check_solution(solution)
+    if best is None:
+        assert solution.status == "infeasible"
+        return
+    assert solution.status == "optimal"
+    assert solution.value == pytest.approx(best[1].values[problem.target.name], rel=SAME, abs=SAME)
+
+
+@settings(max_examples=40)
+@given(SEEDS)
+def test_columns(seed: int) -> None:
+    agrees("columns", problem_of(seed, "microaggregation liang-samavi"))
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+@example(208)  # no construction finds a partition here, and there are some
+@example(307)
+@example(1093)
+def test_columns_with_entropies_and_a_number_of_classes(seed: int) -> None:
+    agrees("columns", problem_of(seed, "bi"))
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_epsilon(seed: int) -> None:
+    agrees("epsilon", problem_of(seed, "bi lambda"))
+
+
+@settings(max_examples=25)
+@given(SEEDS)
+def test_auto(seed: int) -> None:
+    agrees("auto", problem_of(seed, "microaggregation liang-samavi bi lambda"))
+
+
+@settings(max_examples=12)
+@given(SEEDS)
+def test_milp(seed: int) -> None:
+    agrees("milp", problem_of(seed, "microaggregation liang-samavi bi lambda", most=6))
+
+
+@pytest.mark.parametrize(("most_listed", "examples"), [(24, 20), (0, 8)], ids=["every class", "columns"])
+def test_fronts(most_listed: int, examples: int) -> None:
+    """With classes listed one by one, and with every step left to another exact solver."""
+
+    @settings(max_examples=examples)
+    @given(SEEDS)
+    def check(seed: int) -> None:
+        problem = problem_of(seed, "bi")
+        with patch("solvers.epsilon.MOST_RECORDS", most_listed):
+            front = Epsilon().pareto(problem)
+        expected = brute_force_front(problem)
+        assert [tuple(point.values.values()) for point in front] == [pytest.approx(p, abs=SAME) for p in expected]
+        for point in front:
+            check_solution(point)
+            assert point.status == "optimal"
+
+    check()
+
+
+@settings(max_examples=5)
+@given(SEEDS)
+def test_bounds_of_levels(seed: int) -> None:
+    """As they are found for tables too large for every class: they hold for the points and for what was not found."""
+    problem = problem_of(seed, "bi")
+    with patch("solvers.epsilon.MOST_RECORDS", 0):
+        front = Epsilon(levels=3).pareto(problem, time_limit=0.5)
+    expected = brute_force_front(problem)
+    for point in front:
+        check_solution(point)
+        assert point.bound is not None
+        least = min(loss for loss, entropy in expected if entropy >= point.values["entropy"] - SAME)
+        assert point.bound <= least + SAME
+
+
+@settings(max_examples=30)
+@given(SEEDS)
+def test_network(seed: int) -> None:
+    """Caps on one sensitive attribute are what a network can hold."""
+    draw = np.random.default_rng(seed)
+    table = small_table(
+        int(draw.integers(4, 9)),
+        seed=seed,
+        categorical=int(draw.integers(2)),
+        values=int(draw.integers(2, 4)),
+        repeated=bool(draw.integers(2)),
+    )
+    model = Aminifar(
+        n_clusters=int(draw.integers(1, table.n // 2 + 1)),
+        alpha=draw.choice([None, 0.9, 1.0, 1.3, 2.0]),
+        soft=bool(draw.integers(2)),
+        penalty=float(draw.choice([0.0, 0.5, 1000.0])),
+        sizes=draw.choice(["exact", "at-least"]),
+        metric=draw.choice(["manhattan", "euclidean", "sqeuclidean"]),
+        n_init=1,
+    )
+    agrees("network", model.build(table))
+
+
+def test_a_score_of_zero_is_proven_in_spite_of_rounding() -> None:
+    frame = pd.DataFrame({"age": [1.4, 0.1, 1.3, 0.9, -0.6, -1.5], "illness": list("uuvvuv")})
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="illness")
+    solution = Epsilon().solve(MoObam(k=2, n_clusters=1, objective="lambda", lam=1.0).build(table))
+    assert (solution.status, solution.value) == ("optimal", 0.0)

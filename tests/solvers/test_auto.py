@@ -1,0 +1,68 @@
+"""The solver that chooses: by structure, size and time, and it says what it chose."""
+
+from __future__ import annotations
+
+import pytest
+
+from formulations import MoObam
+from optmodels.errors import InputError
+from optmodels.problem import Problem
+from optmodels.solver import Progress
+from optmodels.testing import small_table
+from solvers.auto import Auto, choice, front_choice
+
+
+def score(n: int) -> Problem:
+    return MoObam(k=3, objective="lambda", lam=0.3).build(small_table(n, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("n", "time_limit", "solver"),
+    [
+        (16, 1.0, "epsilon"),
+        (17, 1.0, "nsga2"),
+        (24, 119.0, "nsga2"),
+        (24, 120.0, "epsilon"),
+        (24, None, "epsilon"),
+        (25, None, "nsga2"),
+    ],
+)
+def test_scores_and_fronts_are_exact_by_the_same_rule(n: int, time_limit: float | None, solver: str) -> None:
+    assert choice(score(n), time_limit)[0] == solver
+    front = MoObam(k=3).build(small_table(n, seed=1))
+    assert front_choice(front, time_limit)[0] == solver
+
+
+def test_reasons_are_about_the_time_or_the_records() -> None:
+    for reason in (choice(score(20), 5.0)[1], front_choice(MoObam(k=3).build(small_table(20)), 5.0)[1]):
+        assert "20 records may take longer than 5 s" in reason
+    assert "30 records are too many" in choice(score(30), 5.0)[1]
+    many = MoObam(k=3).build(small_table(10)).with_objectives("loss", "linkage@0.2")
+    assert "too many" not in front_choice(many, None)[1], "ten records are not many"
+
+
+def test_a_score_that_may_take_too_long_is_not_sought_exactly() -> None:
+    solution = Auto(evaluations=100).solve(score(20), time_limit=20.0)
+    assert solution.solver == solution.details["chosen"] == "nsga2"
+
+
+def test_evaluations_reach_the_chosen_solver() -> None:
+    problem = MoObam(k=3).build(small_table(40, seed=1))
+    notes: list[Progress] = []
+    front = Auto(evaluations=300).pareto(problem, on_progress=notes.append)
+    assert front.details["chosen"] == front.details["solver"] == "nsga2"
+    assert front.details["evaluations"] <= 300 + 3 * 100  # type: ignore[operator]
+    assert "evaluations_limit" not in front.details
+    assert notes[0].note == f"auto picked nsga2: {front.details['because']}"
+
+
+def test_evaluations_are_not_needed_by_an_exact_solver() -> None:
+    front = Auto(evaluations=1).pareto(MoObam(k=3).build(small_table(9, seed=1)))
+    assert front.details["solver"] == "epsilon"
+    assert front.details["stop"] == "converged"
+    assert str(front.details["evaluations_limit"]).startswith("not needed")
+
+
+def test_wrong_evaluations() -> None:
+    with pytest.raises(InputError, match="evaluations must be"):
+        Auto(evaluations=0)
