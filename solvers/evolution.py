@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
 _AT_ONCE = 2  # local searches side by side
 _ROUNDS_PER_CLASS = 0.5  # of ruin and recreate, in one local search
-_ROUNDS_OF_FEW = 2_000  # and this many shared among the records: of few records rounds cost next to nothing
+_ROUNDS_OF_FEW = 2_000  # and, against the clock, this many over the number of records: of few they take no time
 _MATINGS = 5  # times that mating is tried again for partitions not yet known
 _ANCHORS_SHARE = 0.2  # of the evaluations or the time, for the ends of the front
 _IMPROVED_RUNGS = 4  # of the first partitions, about, that local search then improves
@@ -346,7 +346,8 @@ class Course:
         member.set("F", out["F"][0])
 
     def _rounds(self, labels: Labels) -> int:
-        return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1) + _ROUNDS_OF_FEW / len(labels))
+        further = _ROUNDS_OF_FEW / len(labels) if self._limit is None else 0.0
+        return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1) + further)
 
     def _seconds(self, share: float) -> float | None:
         """The longest that one local search may take: this share of the time."""

@@ -98,7 +98,10 @@ def test_ctrl_c_in_the_inner_solver_ends_the_front(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("solvers.epsilon.MOST_RECORDS", 0)
     monkeypatch.setattr("solvers.columns.Columns.search", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     front = pareto(MoObam(k=2).build(small_table(8)))
-    assert (len(front), front.details["stop"]) == (0, "interrupted")
+    assert (len(front), front.details["stop"]) == (1, "interrupted")
+    assert front[0].labels is not None
+    assert not front[0].labels.any()  # all there was time for: everyone together
+    assert (front[0].status, front[0].bound) == ("feasible", 0.0)
 
 
 def test_a_score_cut_short_has_an_incumbent_and_says_why_it_stopped() -> None:
