@@ -75,7 +75,8 @@ def timed(solver: Solver, problem: Problem, gap: float, limit: float) -> float |
         took = perf_counter() - began
         done = gap == np.inf or bool(front.details["complete"])
         return took if done and took <= limit else None
-    return reached(solver.solve(problem, time_limit=limit), gap)
+    seconds = reached(solver.solve(problem, time_limit=limit), gap)
+    return seconds if seconds is not None and seconds <= limit else None
 
 
 def reached(solution: Solution, gap: float) -> float | None:
