@@ -103,8 +103,8 @@ class Epsilon(FrontSolver):
                 run.infeasible(_NOTHING)
             else:
                 run.prove(answer.bound)
-            if not answer.proven and run.expired:
-                run.report("out of time")
+            if not answer.proven and run.remaining <= 0:
+                run.stop = Stop.TIME
             return
         parts = problem.parts
         assert isinstance(parts, EntropyBounded)
