@@ -175,10 +175,10 @@ def places_in_order(order: Sequence[object] | pd.Index, values: pd.Index) -> tup
     """
     levels = pd.Index(list(order))
     places = levels.get_indexer(values).astype(np.int32)
-    texts = pd.Index([_level_text(level) for level in levels], dtype=object)
+    texts = pd.Index([level_text(level) for level in levels], dtype=object)
     if not (places < 0).any() or texts.has_duplicates:
         return places, levels
-    by_text = texts.get_indexer(pd.Index([_level_text(value) for value in values], dtype=object))
+    by_text = texts.get_indexer(pd.Index([level_text(value) for value in values], dtype=object))
     places = np.where(places < 0, by_text, places).astype(np.int32)
     spelled = levels.tolist()
     for place, value in zip(places.tolist(), values.tolist(), strict=True):
@@ -222,7 +222,12 @@ def _number_text(number: float) -> str:
     return str(int(number)) if number.is_integer() else repr(number)
 
 
-def _level_text(value: object) -> str:
+def level_text(value: object) -> str:
+    """How a value is written in a file: whole numbers without a decimal point.
+
+    >>> level_text(3.0), level_text("a")
+    ('3', 'a')
+    """
     return _number_text(value) if isinstance(value, float) else str(value)
 
 
@@ -284,7 +289,7 @@ def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.
             f"order; use missing='drop' or missing='impute', or turn '{name}' into a categorical column of text."
         )
     codes, distinct = _factorize(column, name)
-    texts = [_level_text(value) for value in distinct]
+    texts = [level_text(value) for value in distinct]
     label = MISSING_LEVEL
     while label in texts:
         label += "_"

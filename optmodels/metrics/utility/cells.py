@@ -1,0 +1,62 @@
+"""What a released cell covers: a number's interval, a set of levels, a range of them, a node of a hierarchy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+ANYTHING = "*"
+_NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
+# as releases and hierarchies write them: [20-29], [20, 30), 20-29, [20..29], [20 to 29], [20<0>29]
+_INTERVAL = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:-|\.\.|to|,|<\d+>)\s*({_NUMBER})\s*[\])]?")
+_SEPARATORS = re.compile(r",|;|\||<\d+>")
+_BETWEEN = re.compile(r"-|\.\.| to |,|<\d+>")
+
+
+def middle(text: str, low: float, high: float) -> float | None:
+    """The number that stands for a cell of a numeric column whose values lie between `low` and `high`, or None.
+
+    >>> middle("[20-30]", 0, 99), middle("[-5, 5)", 0, 99), middle("{1,2,6}", 0, 99), middle("*", 0, 99)
+    (25.0, 0.0, 3.0, 49.5)
+    >>> middle("old", 0, 99)
+    """
+    if text == ANYTHING:
+        return (low + high) / 2
+    if found := _INTERVAL.fullmatch(text):
+        return (float(found[1]) + float(found[2])) / 2
+    parts = _SEPARATORS.split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
+    try:
+        return sum(float(part) for part in parts) / len(parts)
+    except ValueError:
+        return None
+
+
+def covered(text: str, places: Mapping[str, int]) -> Sequence[int] | None:
+    """The places of the levels that a cell covers, given the place of each level in their order, or None.
+
+    >>> order = {"low": 0, "mid": 1, "very-high": 2}
+    >>> covered("mid", order), covered("{low,mid}", order), covered("[mid-very-high]", order), covered("*", order)
+    ([1], [0, 1], [1, 2], [0, 1, 2])
+    >>> covered("medium", order)
+    """
+    if text in places:
+        return [places[text]]
+    if text == ANYTHING:
+        return sorted(places.values())
+    inner = text[1:-1]
+    if text.startswith("{") and text.endswith("}"):
+        for separator in dict.fromkeys(_SEPARATORS.findall(inner)):
+            # hierarchies made by this package put a blank behind the comma, recoded sets do not
+            for parts in (inner.split(separator), inner.split(separator + " ")):
+                if all(part in places for part in parts):
+                    return sorted(places[part] for part in parts)
+    if text.startswith("[") and text.endswith(("]", ")")):
+        for start, end in _cuts(inner):
+            if start in places and end in places and places[start] <= places[end]:
+                return list(range(places[start], places[end] + 1))
+    return None
+
+
+def _cuts(inner: str) -> Iterator[tuple[str, str]]:
+    for found in _BETWEEN.finditer(inner):
+        yield inner[: found.start()].strip(), inner[found.end() :].strip()

@@ -1,0 +1,322 @@
+"""Utility of partitions, of released frames, and of methods that anonymise the training rows of every split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from optmodels.encoding import level_text
+from optmodels.errors import InputError, unknown
+from optmodels.hierarchy import Hierarchy
+from optmodels.metrics.utility.features import FeatureSpace
+from optmodels.metrics.utility.protocol import Protocol, Split
+from optmodels.metrics.utility.result import Utility
+from optmodels.metrics.utility.scoring import Codes, Rows
+from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Target, Trial, Version, learn_as, prepared_trial, run
+from optmodels.recoding import Method, recode
+from optmodels.roles import Kind
+
+if TYPE_CHECKING:
+    from optmodels.table import Table
+
+Anonymise = Callable[["Table", int], pd.DataFrame]
+Releases = ArrayLike | pd.DataFrame | Mapping[str, ArrayLike | pd.DataFrame]
+
+RELEASE = "release"
+
+
+def utility(
+    table: Table,
+    releases: Releases,
+    protocol: Protocol | None = None,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    method: Method = "centroid",
+    on_progress: OnProgress | None = None,
+) -> Utility:
+    """What classifiers learn from releases of a table whose rows are still linked to the table's.
+
+    A release is a partition (class labels, recoded by `method`) or a frame with the table's rows in the table's
+    order; several go into a mapping by name and share one baseline. In every split the models learn from some
+    people's released rows and are asked about other people, whose rows, original or released as the protocol says,
+    no model has seen. The released values of a class do come from all its people, asked about or not:
+    `utility_of_method` anonymises inside each split instead.
+
+    >>> import optmodels as om
+    >>> table = om.dataset("german")
+    >>> age = table.frame["age"].to_numpy()
+    >>> found = utility(table, age // 10, Protocol(classifiers=["lr"], metrics=["accuracy"], splits=4, jobs=1))
+    >>> found.summary[["version", "classifier", "metric"]].to_dict("list")
+    {'version': ['original', 'release'], 'classifier': ['lr', 'lr'], 'metric': ['accuracy', 'accuracy']}
+    >>> bool(90 < found.summary["retention"].iloc[1] < 110)
+    True
+    """
+    how = protocol or Protocol()
+    name = target_of(table, target)
+    frame = table.frame
+    goal, codes = _target(frame[name], name, how)
+    space = _space(table, name, features, how)
+    original = Rows(space.encode(frame), codes)
+    splits = list(how.rows(codes))
+    versions = [_linked(ORIGINAL, original, original, splits)]
+    for title, released in _named(releases).items():
+        rows = released if isinstance(released, pd.DataFrame) else recode(table, released, method)
+        if len(rows) != table.n:
+            raise InputError(
+                f"The release '{title}' has {len(rows)} rows and the table {table.n}: a release that is linked to its "
+                "table has a row for each of its rows. For others use utility_of_frames."
+            )
+        known = Rows(space.encode(rows), codes)
+        versions.append(_linked(title, known, known if how.tested_on == "release" else original, splits))
+    trial = partial(prepared_trial, versions=versions, protocol=how, target=goal)
+    return Utility(*run(trial, how, space, on_progress), how, goal)
+
+
+def utility_of_method(
+    table: Table,
+    methods: Anonymise | Mapping[str, Anonymise],
+    protocol: Protocol | None = None,
+    *,
+    target: str | None = None,
+    features: Sequence[str] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Utility:
+    """What classifiers learn from what a method releases of the rows they may see, asked about rows it never saw.
+
+    The strictest protocol, and Aminifar et al.'s: in every split `method(part, seed)` gets the table of the rows to
+    learn from and returns their release, target included, in any order.
+
+    >>> import optmodels as om
+    >>> from optmodels.recoding import recode
+    >>> def by_decade(part, seed):
+    ...     return recode(part, part.frame["age"].to_numpy() // 10, "interval")
+    >>> found = utility_of_method(om.dataset("german"), by_decade, Protocol(["nb"], ["accuracy"], splits=2, jobs=1))
+    >>> found.versions
+    ('release',)
+    """
+    how = protocol or Protocol()
+    name = target_of(table, target)
+    goal, codes = _target(table.frame[name], name, how)
+    space = _space(table, name, features, how)
+    named = methods if isinstance(methods, Mapping) else {RELEASE: methods}
+    _check_names(named)
+    trial = partial(
+        _anonymised_trial,
+        table=table,
+        methods=named,
+        splits=list(how.rows(codes)),
+        rows=Rows(space.encode(table.frame), codes),
+        space=space,
+        protocol=how,
+        target=goal,
+    )
+    return Utility(*run(trial, how, space, on_progress), how, goal)
+
+
+def utility_of_frames(
+    original: pd.DataFrame,
+    releases: pd.DataFrame | Mapping[str, pd.DataFrame],
+    protocol: Protocol | None = None,
+    *,
+    target: str,
+    held_out: pd.DataFrame | None = None,
+    linked: bool = False,
+    features: Sequence[str] | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+    orders: Mapping[str, Sequence[object]] | None = None,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    on_progress: OnProgress | None = None,
+) -> Utility:
+    """What classifiers learn from released frames, beside what they learn from the original.
+
+    Whose row is whose is not known of a release, so who is asked about depends on what there is:
+
+    - `held_out`: original rows that did not go into the release; all models are asked about these. Nobody is on
+      both sides.
+    - `linked`: the rows of each release are in the order of the original; splits are by person.
+    - neither: models of the release are asked about other rows of the release (`tested_on="release"`, nobody is on
+      both sides) or about rows drawn from the original, many of which were learned from in released form, so that
+      models which learn by heart look better than they are; a note says so.
+
+    >>> original = pd.DataFrame({"age": range(40), "ill": [0, 1] * 20})
+    >>> release = original.assign(age=original["age"] // 4 * 4)
+    >>> how = Protocol(["nb"], ["accuracy"], tested_on="release", splits=3, jobs=1)
+    >>> utility_of_frames(original, release, how, target="ill").notes
+    ()
+    """
+    how = protocol or Protocol()
+    named = _frames(releases)
+    _check_columns(original, {**named, **({"held-out rows": held_out} if held_out is not None else {})}, target)
+    chosen = _common(original, named, target) if features is None else list(features)
+    for feature in chosen:
+        if feature not in original.columns:
+            raise unknown("column of the original", feature, map(str, original.columns))
+        if feature == target:
+            raise InputError(f"The target '{target}' cannot be a feature as well.")
+    if not chosen:
+        raise InputError("The original and the release have no column in common but the target.")
+    space = FeatureSpace.of_frame(
+        original[chosen], kinds=kinds, orders=orders, hierarchies=hierarchies, categories=how.categories
+    )
+    goal, codes = _target(original[target], target, how)
+    known = Rows(space.encode(original), codes)
+    splits = list(how.rows(codes))
+    versions, notes = [], []
+    if held_out is not None:
+        asked = Rows(space.encode(held_out), _codes(held_out[target], goal))
+        everyone = [np.arange(len(asked))] * how.trials
+        versions.append(Version(ORIGINAL, known, asked, [learned for learned, _ in splits], everyone))
+    else:
+        versions.append(_linked(ORIGINAL, known, known, splits))
+    for title, frame in named.items():
+        rows = Rows(space.encode(frame), _codes(frame[target], goal))
+        if held_out is not None:
+            drawn = [learned for learned, _ in how.rows(rows.target)]
+            versions.append(Version(title, rows, asked, drawn, everyone))
+        elif linked:
+            if len(frame) != len(original) or (rows.target != codes).any():
+                raise InputError(
+                    f"The rows of '{title}' are not those of the original in the same order: their number or their "
+                    f"'{target}' differs. Leave out 'linked'."
+                )
+            versions.append(_linked(title, rows, rows if how.tested_on == "release" else known, splits))
+        elif how.tested_on == "release":
+            versions.append(_linked(title, rows, rows, list(how.rows(rows.target))))
+        else:
+            drawn = [learned for learned, _ in how.rows(rows.target)]
+            versions.append(Version(title, rows, known, drawn, [asked for _, asked in splits]))
+            share = len(drawn[0]) / len(rows)
+            notes.append(
+                f"Rows of '{title}' are not linked to the original: about {share:.0%} of the people asked about were "
+                "also learned from in released form, so models that learn by heart look better than they are."
+            )
+    trial = partial(prepared_trial, versions=versions, protocol=how, target=goal)
+    return Utility(*run(trial, how, space, on_progress), how, goal, tuple(notes))
+
+
+def target_of(table: Table, target: str | None) -> str:
+    """The column to be predicted: the one named, or the table's own."""
+    name = target or table.target
+    if name is None:
+        raise InputError("Utility needs a column to be predicted: name it as the table's target.")
+    if name not in table.frame.columns:
+        raise unknown("column of the table (target)", name, map(str, table.frame.columns))
+    if name in table.quasi:
+        raise InputError(f"The target '{name}' is a quasi-identifier, which a release recodes: choose another column.")
+    return name
+
+
+def _anonymised_trial(
+    number: int,
+    *,
+    table: Table,
+    methods: Mapping[str, Anonymise],
+    splits: Sequence[Split],
+    rows: Rows,
+    space: FeatureSpace,
+    protocol: Protocol,
+    target: Target,
+) -> Trial:
+    learned, asked_rows = splits[number]
+    part = table.take(learned)
+    versions = {ORIGINAL: (rows.take(learned), rows.take(asked_rows))}
+    for title, anonymise in methods.items():
+        released = anonymise(part, protocol.trial_seed(number))
+        known = Rows(space.encode(released), _codes(released[target.name], target))
+        if protocol.tested_on == "release":
+            raise InputError("Rows that a method has not seen have no released form: test on the original.")
+        versions[title] = (known, rows.take(asked_rows))
+    return number, {
+        (title, classifier): learn_as(classifier, known, asked, number, protocol, target)
+        for title, (known, asked) in versions.items()
+        for classifier in protocol.classifiers
+    }
+
+
+def _space(table: Table, target: str, features: Sequence[str] | None, protocol: Protocol) -> FeatureSpace:
+    chosen = [name for name in table.frame.columns if name != target] if features is None else list(features)
+    if target in chosen:
+        raise InputError(f"The target '{target}' cannot be a feature as well.")
+    return FeatureSpace.of_table(table, chosen, categories=protocol.categories)
+
+
+def _target(column: pd.Series, name: str, protocol: Protocol) -> tuple[Target, Codes]:
+    if column.isna().any():
+        raise InputError(f"The target '{name}' has missing values; leave these rows out.")
+    texts = column.map(level_text)
+    counts = texts.value_counts()
+    levels = tuple(sorted(counts.index, key=_numbers_first))
+    if len(levels) < 2:
+        raise InputError(f"The target '{name}' has one value only, so there is nothing to predict.")
+    if len(levels) > max(20, len(column) // 10):
+        raise InputError(f"The target '{name}' has {len(levels)} values: classifiers need a target with few levels.")
+    if protocol.positive is None:
+        positive = levels.index(min(reversed(levels), key=lambda level: counts[level]))
+    elif level_text(protocol.positive) in levels:
+        positive = levels.index(level_text(protocol.positive))
+    else:
+        raise unknown(f"level of the target '{name}'", str(protocol.positive), levels)
+    found = Target(name, levels, positive)
+    return found, _codes(column, found)
+
+
+def _numbers_first(text: str) -> tuple[int, float, str]:
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+def _codes(column: pd.Series, target: Target) -> Codes:
+    places = {level: place for place, level in enumerate(target.levels)}
+    found = column.map(level_text).map(places)
+    if found.isna().any():
+        stranger = column[found.isna()].iloc[0]
+        raise unknown(f"level of the target '{target.name}' in the original", str(stranger), target.levels)
+    return found.to_numpy().astype(np.int64)
+
+
+def _linked(name: str, known: Rows, asked: Rows, splits: Sequence[Split]) -> Version:
+    return Version(name, known, asked, [learned for learned, _ in splits], [others for _, others in splits])
+
+
+def _named(releases: Releases) -> dict[str, ArrayLike | pd.DataFrame]:
+    named = dict(releases) if isinstance(releases, Mapping) else {RELEASE: releases}
+    _check_names(named)
+    return named
+
+
+def _frames(releases: pd.DataFrame | Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    named = {RELEASE: releases} if isinstance(releases, pd.DataFrame) else dict(releases)
+    _check_names(named)
+    return named
+
+
+def _check_names(named: Mapping[str, object]) -> None:
+    if not named:
+        raise InputError("Give at least one release.")
+    if ORIGINAL in named:
+        raise InputError(f"A release cannot be called '{ORIGINAL}': that is the baseline's name.")
+
+
+def _check_columns(original: pd.DataFrame, others: Mapping[str, pd.DataFrame], target: str) -> None:
+    for title, frame in {ORIGINAL: original, **others}.items():
+        if target not in frame.columns:
+            raise InputError(
+                f"The {title} has no column '{target}' to be predicted. Its columns are "
+                f"{', '.join(map(str, frame.columns))}."
+            )
+
+
+def _common(original: pd.DataFrame, named: Mapping[str, pd.DataFrame], target: str) -> list[str]:
+    return [
+        column
+        for column in original.columns
+        if column != target and all(column in frame.columns for frame in named.values())
+    ]

@@ -1,0 +1,130 @@
+"""What was found: scores of every trial, and from them retention, tests against the original, screens and shifts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from optmodels.metrics.utility.protocol import Protocol
+from optmodels.metrics.utility.trials import ORIGINAL, Target
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+# More between the accuracy on rows learned from and on rows asked about is learning by heart.
+OVERFIT_GAP = 0.15
+
+
+@dataclass(frozen=True)
+class Utility:
+    """What classifiers learn from a release, beside what they learn from the original.
+
+    `scores` has a row for each version, classifier and trial; `importances` the mean share of each feature in what
+    a classifier relies on. `notes` say what a reader must know, such as people on both sides of a split.
+    """
+
+    scores: pd.DataFrame = field(repr=False)
+    importances: pd.DataFrame = field(repr=False)
+    protocol: Protocol
+    target: Target
+    notes: tuple[str, ...] = ()
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """The releases, without the original."""
+        return tuple(name for name in self.scores["version"].unique() if name != ORIGINAL)
+
+    @cached_property
+    def summary(self) -> pd.DataFrame:
+        """A row for each version, classifier and metric: mean, deviation, retention and the test.
+
+        `retention` is in % of the original's mean; `p` is that of the two-sided Mann-Whitney U test of the trials
+        against those of the original, not corrected for the number of rows.
+        """
+        from scipy.stats import mannwhitneyu
+
+        rows = []
+        grouped = dict(list(self.scores.groupby(["version", "classifier"], sort=False)))
+        for (version, classifier), group in grouped.items():
+            baseline = grouped[ORIGINAL, classifier]
+            for metric in self.protocol.metrics:
+                values, before = group[metric].dropna(), baseline[metric].dropna()
+                mean, original = float(values.mean()), float(before.mean())
+                compared = version != ORIGINAL and len(values) > 0 and len(before) > 0
+                rows.append(
+                    {
+                        "version": version,
+                        "classifier": classifier,
+                        "metric": metric,
+                        "mean": mean,
+                        "deviation": float(values.std(ddof=1)) if len(values) > 1 else np.nan,
+                        "original": original,
+                        "difference": mean - original,
+                        "retention": 100 * mean / original if original else np.nan,
+                        "p": float(mannwhitneyu(values, before).pvalue) if compared else np.nan,
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    @cached_property
+    def overfit(self) -> pd.DataFrame:
+        """A row for each version and classifier: accuracy on rows learned from and asked about, and their gap.
+
+        A classifier whose gap is below 15 points passes the screen.
+        """
+        means = self.scores.groupby(["version", "classifier"], sort=False)[["train_accuracy", "accuracy"]].mean()
+        gap = (means["train_accuracy"] - means["accuracy"]).abs()
+        return means.assign(gap=gap, passes=gap < OVERFIT_GAP).reset_index()
+
+    def screened(self, version: str = ORIGINAL) -> tuple[str, ...]:
+        """The classifiers that pass the overfit screen on a version of the data."""
+        rows = self.overfit[(self.overfit["version"] == version) & self.overfit["passes"]]
+        return tuple(rows["classifier"])
+
+    @cached_property
+    def shifts(self) -> pd.DataFrame:
+        """A row for each release, classifier and feature: its share of importance before and after."""
+        keys = ["classifier", "feature"]
+        before = self.importances[self.importances["version"] == ORIGINAL].drop(columns="version")
+        after = self.importances[self.importances["version"] != ORIGINAL]
+        both = after.merge(before, on=keys, suffixes=("", "_original")).rename(
+            columns={"importance_original": ORIGINAL}
+        )
+        return both.assign(shift=both["importance"] - both[ORIGINAL])[
+            ["version", *keys, ORIGINAL, "importance", "shift"]
+        ]
+
+    def mean(self, metric: str, version: str | None = None, classifiers: tuple[str, ...] | None = None) -> float:
+        """The mean of a metric over trials and classifiers, of the first release unless a version is named."""
+        rows = self.scores[self.scores["version"] == (version or self.versions[0])]
+        chosen = rows[rows["classifier"].isin(classifiers)] if classifiers is not None else rows
+        return float(chosen.groupby("classifier")[metric].mean().mean())
+
+    def figure(self, metric: str | None = None) -> Figure:
+        """The trials' scores by classifier, one box for each version of the data."""
+        import plotly.graph_objects as go
+
+        shown = metric or self.protocol.metrics[0]
+        figure = go.Figure()
+        for version, rows in self.scores.groupby("version", sort=False):
+            figure.add_box(x=rows["classifier"], y=rows[shown], name=str(version))
+        return figure.update_layout(
+            boxmode="group", xaxis_title="classifier", yaxis_title=shown, template="plotly_white"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the single trials, ready for JSON."""
+        return {
+            "target": self.target.name,
+            "positive": self.target.levels[self.target.positive] if len(self.target.levels) == 2 else None,
+            "protocol": self.protocol.describe(),
+            "trials": self.protocol.trials,
+            "notes": list(self.notes),
+            "summary": self.summary.to_dict("records"),
+            "overfit": self.overfit.to_dict("records"),
+            "importance": self.shifts.to_dict("records"),
+        }

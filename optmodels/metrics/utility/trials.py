@@ -1,0 +1,119 @@
+"""Every classifier fitted to every version of the data in every split, splits in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from optmodels.metrics.utility.features import FeatureSpace
+from optmodels.metrics.utility.protocol import Protocol
+from optmodels.metrics.utility.scoring import Learned, Rows, learn
+
+OnProgress = Callable[[int, int], object]
+Indices = NDArray[np.integer[Any]]
+
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True)
+class Version:
+    """One version of the data to learn from, and the rows that its models are asked about.
+
+    `known_rows` and `asked_rows` name, for each trial, the rows of `known` and of `asked`.
+    """
+
+    name: str
+    known: Rows
+    asked: Rows
+    known_rows: Sequence[Indices]
+    asked_rows: Sequence[Indices]
+
+
+@dataclass(frozen=True)
+class Target:
+    """The levels of the target, as text, and the one that counts as found where there are two."""
+
+    name: str
+    levels: tuple[str, ...]
+    positive: int
+
+
+Trial = tuple[int, Mapping[tuple[str, str], Learned]]  # by version and classifier
+
+
+def run(
+    trial: Callable[[int], Trial], protocol: Protocol, space: FeatureSpace, on_progress: OnProgress | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The scores (a row for each version, classifier and trial) and the mean importance of every feature."""
+    scores: list[dict[str, object]] = []
+    sums: dict[tuple[str, str], NDArray[np.float64]] = {}
+    for done, (number, found) in enumerate(_in_parallel(trial, protocol), start=1):
+        for (version, classifier), learned in found.items():
+            head = {"version": version, "classifier": classifier, "trial": number}
+            scores.append({**head, "train_accuracy": learned.train_accuracy, **learned.scores})
+            if learned.importances is not None:
+                owned = np.bincount(space.owners, learned.importances, minlength=len(space.names))
+                sums[version, classifier] = sums.get((version, classifier), 0.0) + owned / protocol.trials
+        if on_progress is not None:
+            on_progress(done, protocol.trials)
+    importances = [
+        {"version": version, "classifier": classifier, "feature": feature, "importance": share}
+        for (version, classifier), shares in sums.items()
+        for feature, share in zip(space.names, shares.tolist(), strict=True)
+    ]
+    columns = ["version", "classifier", "feature", "importance"]
+    return pd.DataFrame(scores), pd.DataFrame(importances, columns=columns)
+
+
+def _in_parallel(trial: Callable[[int], Trial], protocol: Protocol) -> Iterator[Trial]:
+    """The trials in their order, several at a time."""
+    numbers = range(protocol.trials)
+    jobs = min(protocol.trials, protocol.jobs or _cores())
+    if jobs == 1:
+        return map(trial, numbers)
+    from joblib import Parallel, delayed
+
+    found: Iterator[Trial] = Parallel(n_jobs=jobs, return_as="generator")(delayed(trial)(number) for number in numbers)
+    return found
+
+
+def _cores() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
+
+
+def prepared_trial(number: int, versions: Sequence[Version], protocol: Protocol, target: Target) -> Trial:
+    """One trial on versions that were encoded beforehand."""
+    found = {
+        (version.name, classifier): learn_as(
+            classifier,
+            version.known.take(version.known_rows[number]),
+            version.asked.take(version.asked_rows[number]),
+            number,
+            protocol,
+            target,
+        )
+        for version in versions
+        for classifier in protocol.classifiers
+    }
+    return number, found
+
+
+def learn_as(classifier: str, known: Rows, asked: Rows, number: int, protocol: Protocol, target: Target) -> Learned:
+    """One classifier in one trial, as the protocol wants it."""
+    return learn(
+        classifier,
+        known,
+        asked,
+        metrics=tuple(dict.fromkeys((*protocol.metrics, "accuracy"))),  # accuracy is what the overfit screen needs
+        levels=len(target.levels),
+        positive=target.positive,
+        seed=protocol.trial_seed(number),
+        scale=protocol.scale,
+    )

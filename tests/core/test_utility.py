@@ -1,0 +1,256 @@
+"""Utility: what released cells become, which rows are learned from and asked about, and what the scores say."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import optmodels as om
+from optmodels.errors import InputError
+from optmodels.hierarchy import Hierarchy
+from optmodels.metrics.utility import FeatureSpace, Protocol, available, utility, utility_of_frames, utility_of_method
+from optmodels.metrics.utility.scoring import Answers, Rows, learn
+from optmodels.recoding import in_value_order, recode
+from optmodels.table import Table
+
+LEVELS = ["a", "b-c", "d,e", "f"]
+
+
+def people(n: int = 120, seed: int = 0) -> pd.DataFrame:
+    """Age decides illness almost alone, so that everybody can learn it."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 80, n)
+    ill = np.where(age + rng.normal(0, 4, n) > 50, "yes", "no")
+    return pd.DataFrame({"age": age, "job": rng.choice(LEVELS, n), "height": rng.normal(170, 9, n), "ill": ill})
+
+
+def table_of(frame: pd.DataFrame) -> Table:
+    quasi = {"age": "numeric", "job": "categorical"}
+    return Table(frame, quasi=quasi, target="ill", others="keep")
+
+
+@st.composite
+def partitioned(draw: st.DrawFn) -> tuple[Table, np.ndarray]:
+    n = draw(st.integers(2, 12))
+    number = st.one_of(st.integers(-50, 50), st.floats(-9, 9, allow_nan=False).map(lambda x: round(x, 3)))
+    values = draw(st.lists(number, min_size=n, max_size=n))
+    frame = pd.DataFrame(
+        {
+            "x": pd.Series(values, dtype=float if any(isinstance(v, float) for v in values) else int),
+            "job": draw(st.lists(st.sampled_from(LEVELS), min_size=n, max_size=n)),
+            "size": draw(st.lists(st.sampled_from(["S", "M", "L-XL"]), min_size=n, max_size=n)),
+        }
+    )
+    kinds = {"x": "numeric", "job": "categorical", "size": "ordinal"}
+    table = Table(frame, quasi=kinds, orders={"size": ["S", "M", "L-XL"]})
+    return table, np.array(draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+
+
+@settings(deadline=None, max_examples=60)
+@given(partitioned())
+def test_intervals_and_sets_lie_in_the_middle_of_what_they_cover(drawn: tuple[Table, np.ndarray]) -> None:
+    table, labels = drawn
+    space = FeatureSpace.of_table(table)
+    before, after = space.encode(table.frame), space.encode(recode(table, labels, "interval"))
+    for label in np.unique(labels):
+        rows = labels == label
+        one = after[rows][0]
+        assert (after[rows] == one).all()
+        numbers, levels, sizes = before[rows, 0], before[rows, 1:-1], before[rows, -1]
+        assert one[0] == pytest.approx((numbers.min() + numbers.max()) / 2)
+        covered = levels.max(axis=0)
+        assert one[1:-1] == pytest.approx(covered / covered.sum())
+        assert one[-1] == pytest.approx((sizes.min() + sizes.max()) / 2)
+
+
+def test_hierarchy_nodes_cover_their_leaves() -> None:
+    jobs = Hierarchy(["cook", "nurse", "doctor"], [["kitchen", "health", "health"]])
+    ages = Hierarchy.intervals([20, 22, 27, 41], widths=[10])
+    original = pd.DataFrame({"age": [20, 22, 27, 41], "job": ["cook", "nurse", "doctor", "cook"]})
+    space = FeatureSpace.of_frame(original, hierarchies={"job": jobs, "age": ages})
+    released = pd.DataFrame({"age": ["[20, 30)", "*"], "job": ["health", "*"]})
+    assert space.encode(released) == pytest.approx(
+        np.array([[23, 0, 0.5, 0.5], [np.mean([20, 22, 27, 41]), 1 / 3, 1 / 3, 1 / 3]])
+    )
+
+
+def test_a_value_nobody_knows_is_named() -> None:
+    space = FeatureSpace.of_frame(pd.DataFrame({"job": ["cook"], "age": [3]}))
+    with pytest.raises(InputError, match=r"'job'.*'kitchen'.*hierarchy"):
+        space.encode(pd.DataFrame({"job": ["kitchen"], "age": [3]}))
+    with pytest.raises(InputError, match=r"'age'.*'old'"):
+        space.encode(pd.DataFrame({"job": ["cook"], "age": ["old"]}))
+    with pytest.raises(InputError, match=r"'age'.*lacks"):
+        space.encode(pd.DataFrame({"job": ["cook"]}))
+
+
+def test_codes_put_a_set_in_the_middle_of_its_levels() -> None:
+    space = FeatureSpace.of_frame(pd.DataFrame({"job": ["a", "b", "c"]}), categories="codes")
+    assert space.encode(pd.DataFrame({"job": ["c", "{a,c}"]})).ravel().tolist() == [2.0, 1.0]
+
+
+def test_metrics_by_hand() -> None:
+    # 3 found of 4 positives, 1 false alarm among 6 negatives
+    truth = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0])
+    guess = np.array([1, 1, 1, 0, 1, 0, 0, 0, 0, 0])
+    sure = np.column_stack([1 - guess, guess]).astype(float)
+    answers = Answers(truth, guess, sure, levels=2, positive=1)
+    assert answers.recall() == 0.75
+    assert answers.precision() == 0.75
+    assert answers.f1() == 0.75
+    assert answers.accuracy() == 0.8
+    assert answers.mcc() == pytest.approx((3 * 5 - 1 * 1) / np.sqrt(4 * 4 * 6 * 6))
+    assert answers.auc() == pytest.approx((0.75 + 5 / 6) / 2)
+    assert Answers(truth, guess, None, levels=2, positive=0).recall() == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize("name", available())
+def test_every_classifier_learns(name: str) -> None:
+    rng = np.random.default_rng(1)
+    features = rng.normal(size=(150, 3))
+    features[::10, 1] = np.nan
+    rows = Rows(features, (features[:, 0] > 0).astype(np.int64) * 2)  # level 1 is known but does not occur
+    found = learn(name, rows.take(np.arange(100)), rows.take(np.arange(100, 150)), metrics=["accuracy"], levels=3)
+    assert found.scores["accuracy"] > 0.75
+    if found.importances is not None:
+        assert found.importances.sum() == pytest.approx(1)
+        assert found.importances.argmax() == 0
+
+
+def test_nothing_lost_is_everything_kept() -> None:
+    table = table_of(people())
+    how = Protocol(("dt", "lr"), ("f1", "accuracy", "auc"), splits=3, jobs=1)
+    found = utility(table, np.arange(table.n), how)
+    assert found.summary["retention"].to_numpy() == pytest.approx(100)
+    assert found.shifts["shift"].to_numpy() == pytest.approx(0)
+    assert (found.summary.loc[found.summary["version"] == "release", "p"] > 0.5).all()
+
+
+def test_everything_lost_is_noticed() -> None:
+    table = table_of(people(200))
+    how = Protocol(("lr",), ("accuracy", "mcc"), splits=8, jobs=1)
+    found = utility(table, {"fine": table.frame["age"] // 5, "none": np.zeros(table.n, int)}, how, features=["age"])
+    by = found.summary.set_index(["version", "metric"])
+    assert by.loc[("fine", "accuracy"), "retention"] > 90
+    assert by.loc[("none", "mcc"), "mean"] == 0
+    assert by.loc[("none", "accuracy"), "p"] < 0.01
+
+
+def test_who_is_asked_about_was_not_learned_from() -> None:
+    """Illness by chance and a feature that tells everyone apart: only those who were learned from can be told."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": rng.integers(20, 80, 300), "unique": rng.permutation(300) / 1.0})
+    frame["ill"] = rng.integers(0, 2, 300)
+    table = Table(frame, quasi={"age": "numeric"}, target="ill", others="keep")
+    labels = frame["age"] // 20
+    how = Protocol(("dt",), ("accuracy",), splits=5, jobs=1)
+    assert utility(table, labels, how).mean("accuracy") < 0.65
+    released = in_value_order(recode(table, labels))
+    honest = Protocol(("dt",), ("accuracy",), tested_on="release", splits=5, jobs=1)
+    assert utility_of_frames(frame, released, honest, target="ill").mean("accuracy") < 0.65
+    leaking = utility_of_frames(frame, released, how, target="ill")
+    assert leaking.mean("accuracy") > 0.7
+    assert "also learned from" in leaking.notes[0]
+    held_out = utility_of_frames(frame[:200], released, how, target="ill", held_out=frame[200:].assign(unique=-1.0))
+    assert held_out.mean("accuracy") < 0.65
+    assert held_out.notes == ()
+
+
+def test_linked_frames_are_the_table() -> None:
+    frame = people()
+    table = table_of(frame)
+    labels = frame["age"].to_numpy() // 10
+    how = Protocol(("dt",), ("accuracy",), splits=3, jobs=1)
+    by_frames = utility_of_frames(frame, recode(table, labels), how, target="ill", linked=True)
+    pd.testing.assert_frame_equal(by_frames.scores, utility(table, labels, how).scores)
+    with pytest.raises(InputError, match="same order"):
+        utility_of_frames(frame, recode(table, labels).iloc[::-1], how, target="ill", linked=True)
+
+
+def _decades(part: Table, seed: int) -> pd.DataFrame:
+    return in_value_order(recode(part, part.frame["age"].to_numpy() // 10, "interval"))
+
+
+def test_a_method_sees_the_rows_to_learn_from_only() -> None:
+    table = table_of(people())
+    seen = []
+
+    def method(part: Table, seed: int) -> pd.DataFrame:
+        seen.append(len(part))
+        return _decades(part, seed)
+
+    found = utility_of_method(table, method, Protocol(("lr",), ("accuracy",), splits=3, jobs=1))
+    assert seen == [84, 84, 84]
+    assert found.mean("accuracy") > 0.75
+
+
+def test_jobs_do_not_matter() -> None:
+    table = table_of(people())
+    alone, together = (Protocol(("rf",), ("accuracy",), splits=2, seed=5, jobs=jobs) for jobs in (1, 2))
+    first = utility(table, table.frame["age"] // 10, alone).scores
+    second = utility(table, table.frame["age"] // 10, together).scores
+    pd.testing.assert_frame_equal(first, second)
+    other = utility(table, table.frame["age"] // 10, Protocol(("rf",), ("accuracy",), splits=2, seed=6, jobs=1)).scores
+    assert not first.equals(other)
+
+
+def test_folds_ask_about_everyone_once() -> None:
+    target = np.array([0, 1] * 20)
+    how = Protocol(folds=4, splits=2)
+    splits = list(how.rows(target))
+    assert len(splits) == how.trials == 8
+    asked = np.concatenate([asked for _, asked in splits[:4]])
+    assert sorted(asked.tolist()) == list(range(40))
+
+
+def test_the_overfit_screen() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.integers(20, 80, 150), "noise": rng.normal(size=150)})
+    frame["ill"] = rng.integers(0, 2, 150)
+    table = Table(frame, quasi={"age": "numeric"}, target="ill", others="keep")
+    found = utility(table, frame["age"] // 10, Protocol(("dt", "nb"), ("recall",), splits=4, jobs=1))
+    assert found.screened() == ("nb",)
+
+
+def test_results_are_frames_figures_and_json() -> None:
+    table = om.dataset("german")
+    found = utility(table, table.frame["age"] // 10, Protocol(("dt",), ("f1", "auc"), splits=2, jobs=1))
+    assert {trace.name for trace in found.figure().data} == {"original", "release"}
+    document = found.to_dict()
+    assert document["positive"] == "2"  # the rarer of the two: bad credit
+    assert len(document["summary"]) == 4
+    assert abs(sum(row["original"] for row in document["importance"]) - 1) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"classifiers": ("forest",)}, "no classifier 'forest'"),
+        ({"classifiers": ()}, "at least one classifier"),
+        ({"metrics": ("f1", "f1")}, "twice"),
+        ({"splits": 0}, "splits"),
+        ({"test_share": 1.0}, "test_share"),
+        ({"folds": 1}, "folds"),
+        ({"tested_on": "releases"}, "Did you mean 'release'"),
+    ],
+)
+def test_wrong_protocols(change: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        Protocol(**change)
+
+
+def test_wrong_targets() -> None:
+    frame = people()
+    with pytest.raises(InputError, match="needs a column"):
+        utility(Table(frame[["age"]], quasi={"age": "numeric"}), np.zeros(120, int))
+    with pytest.raises(InputError, match="quasi-identifier"):
+        utility(table_of(frame), np.zeros(120, int), target="age")
+    with pytest.raises(InputError, match="one value only"):
+        utility_of_frames(frame.assign(ill="no"), frame, target="ill")
+    with pytest.raises(InputError, match="no column 'illness'"):
+        utility_of_frames(frame, frame, target="illness")
+    with pytest.raises(InputError, match="few levels"):
+        utility_of_frames(frame, frame, target="height")
+    with pytest.raises(InputError, match=r"level of the target 'ill'.*'perhaps'"):
+        utility(table_of(frame), np.zeros(120, int), Protocol(positive="perhaps"))
