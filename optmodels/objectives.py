@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ Measure = Callable[[Labels], float]
 # The name of whatever a problem itself makes small or large.
 OWN = "loss"
 TAU = 0.05
+CLASSIFIER = "lr"  # learns little by heart, so that its scores tell partitions apart
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,14 @@ class Objective:
 
 @dataclass(frozen=True)
 class Quantity:
-    """What the table alone says of a partition; `measure` is made for a table and a threshold."""
+    """What the table alone says of a partition; `measure` is made for a table and what stands after an @."""
 
     meaning: str
-    measure: Callable[[Table, float], Measure]
+    measure: Callable[[Table, Any], Measure]
     worst: Callable[[Table], float]
     sense: Sense = "min"
     sensitive: bool = True  # whether it is about sensitive attributes
-    threshold: float | None = None  # unless another is given after an @
+    usual: float | str | None = None  # a threshold or the name of a classifier, unless another is given after an @
 
 
 def least_entropies(table: Table, labels: Labels) -> NDArray[np.float64]:
@@ -60,7 +61,7 @@ def least_entropies(table: Table, labels: Labels) -> NDArray[np.float64]:
     return np.array([entropies(histograms(labels, codes)).min() for codes in table.sensitive_codes.T])
 
 
-def _entropy(table: Table, _: float) -> Measure:
+def _entropy(table: Table, _: None) -> Measure:
     return lambda labels: float(least_entropies(table, labels).sum())
 
 
@@ -68,7 +69,7 @@ def _linkage(_: Table, tau: float) -> Measure:
     return lambda labels: float(risk.linkage(class_sizes(labels), tau))
 
 
-def _homogeneity(table: Table, _: float) -> Measure:
+def _homogeneity(table: Table, _: None) -> Measure:
     def measure(labels: Labels) -> float:
         found = {str(j): histograms(labels, codes) for j, codes in enumerate(table.sensitive_codes.T)}
         return float(risk.homogeneity(found)["total"])
@@ -76,7 +77,7 @@ def _homogeneity(table: Table, _: float) -> Measure:
     return measure
 
 
-def _closeness(table: Table, _: float) -> Measure:
+def _closeness(table: Table, _: None) -> Measure:
     conditions = Conditions()  # t as it is promised: hierarchical, ordered or equal distances
     attributes = [
         (codes, np.bincount(codes, minlength=len(levels)) / table.n, conditions.transport(table, j))
@@ -92,8 +93,14 @@ def _closeness(table: Table, _: float) -> Measure:
     return measure
 
 
-def _classes(_: Table, __: float) -> Measure:
+def _classes(_: Table, __: None) -> Measure:
     return lambda labels: float(labels.max(initial=-1) + 1)
+
+
+def _utility(table: Table, classifier: str) -> Measure:
+    from optmodels.metrics.utility.held_out import held_out_f1
+
+    return held_out_f1(table, classifier)
 
 
 QUANTITIES: Mapping[str, Quantity] = {
@@ -105,7 +112,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         _linkage,
         lambda table: float(table.n),
         sensitive=False,
-        threshold=TAU,
+        usual=TAU,
     ),
     "homogeneity": Quantity(
         "records in classes where some sensitive attribute has one value", _homogeneity, lambda table: float(table.n)
@@ -114,14 +121,22 @@ QUANTITIES: Mapping[str, Quantity] = {
         "the largest distance (t) of a sensitive attribute in a class from the table", _closeness, lambda _: 1.0
     ),
     "classes": Quantity("number of classes", _classes, lambda _: 1.0, "max", sensitive=False),
+    "utility": Quantity(
+        "F1 on held-out original rows of a classifier that learned from released ones",
+        _utility,
+        lambda _: 0.0,
+        "max",
+        sensitive=False,
+        usual=CLASSIFIER,
+    ),
 }
 
 
-def quantity_of(name: str) -> tuple[str, float | None]:
-    """The quantity that a name asks for, and the threshold where it has one.
+def quantity_of(name: str) -> tuple[str, float | str | None]:
+    """The quantity that a name asks for, and the threshold or the classifier where it has one.
 
-    >>> quantity_of("linkage@0.075"), quantity_of("linkage"), quantity_of("entropy")
-    (('linkage', 0.075), ('linkage', 0.05), ('entropy', None))
+    >>> quantity_of("linkage@0.075"), quantity_of("linkage"), quantity_of("entropy"), quantity_of("utility@nb")
+    (('linkage', 0.075), ('linkage', 0.05), ('entropy', None), ('utility', 'nb'))
     >>> quantity_of("linkag")
     Traceback (most recent call last):
     optmodels.errors.InputError: There is no objective 'linkag'. Did you mean 'linkage'? ...
@@ -129,11 +144,15 @@ def quantity_of(name: str) -> tuple[str, float | None]:
     quantity, at, text = name.partition("@")
     if quantity not in QUANTITIES:
         raise unknown("objective", name, (OWN, *QUANTITIES))
-    usual = QUANTITIES[quantity].threshold
+    usual = QUANTITIES[quantity].usual
     if not at:
         return quantity, usual
     if usual is None:
         raise InputError(f"The objective '{quantity}' takes no threshold: write '{quantity}' instead of '{name}'.")
+    if isinstance(usual, str):
+        from optmodels.metrics.utility.classifiers import checked_classifiers
+
+        return quantity, checked_classifiers([text])[0]
     try:
         threshold = float(text)
     except ValueError:
@@ -157,12 +176,11 @@ def measured(name: str, table: Table) -> Objective:
     Raises:
         InputError: there is no such objective, or it is about sensitive attributes and the table has none.
     """
-    key, threshold = quantity_of(name)
+    key, setting = quantity_of(name)
     quantity = QUANTITIES[key]
     if quantity.sensitive and not table.sensitive:
         raise InputError(
             f"The objective '{name}' is about sensitive attributes and the table has none: name at least one column "
             "as sensitive, or choose another objective."
         )
-    measure = quantity.measure(table, TAU if threshold is None else threshold)
-    return Objective(name, quantity.sense, quantity.meaning, quantity.worst(table), measure)
+    return Objective(name, quantity.sense, quantity.meaning, quantity.worst(table), quantity.measure(table, setting))

@@ -103,7 +103,8 @@ class Problem(ABC):
         """The same problem judged by objectives of these names; the first is the one that a single answer is best in.
 
         Names are those of the problem's own objectives, 'loss' for its own target whatever that is called, and those
-        in `optmodels.objectives`: entropy, linkage (or linkage@0.075), homogeneity, closeness, classes.
+        in `optmodels.objectives`: entropy, linkage (or linkage@0.075), homogeneity, closeness, classes, and
+        utility (or utility@rf) for tables with a target.
         """
         from optmodels.rejudged import rejudged
 

@@ -80,7 +80,7 @@ class Intensifier:
                 test = _close(test, self._furthest(labels) / max(share, 1e-9))
             elif quantity == "homogeneity" and self._diverse(labels):
                 test = _diverse(test)
-            elif quantity == "linkage" and threshold and sizes.min() * threshold >= 1:
+            elif quantity == "linkage" and isinstance(threshold, float) and sizes.min() * threshold >= 1:
                 test = _unlinkable(test, threshold)
         return test
 
@@ -95,7 +95,7 @@ class Intensifier:
             elif quantity == "homogeneity":
                 tests.append(_diverse(self.test))
                 strictest = _diverse(strictest)
-            elif quantity == "linkage" and threshold:
+            elif quantity == "linkage" and isinstance(threshold, float) and threshold:
                 tests.append(_unlinkable(self.test, threshold))
                 strictest = _unlinkable(strictest, threshold)
         return [test for test in [*tests, strictest] if test.k <= self.price.n]

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from optmodels.cli import anonymize, audit, demo, listing, pareto, release, warm_up
+from optmodels.cli import anonymize, audit, demo, listing, pareto, release, utility, warm_up
 from optmodels.cli.errors import exit_code
 from optmodels.errors import NoSolutionError
 
@@ -83,6 +83,9 @@ app.command(epilog="Example: optmodels release front --point knee --out release.
 app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcode --sensitive illness --json")(
     audit.audit
 )
+app.command(
+    epilog="Example: optmodels utility patients.csv release.csv --target illness --classifiers rf,lr --out utility"
+)(utility.utility)
 app.command("list", epilog="Example: optmodels list solvers")(listing.list_)
 app.command(epilog="Example: optmodels demo --out demo")(demo.demo)
 app.command("warm-up")(warm_up.warm_up)

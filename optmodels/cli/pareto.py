@@ -50,7 +50,7 @@ def pareto(
         typer.Option(
             metavar="A,B",
             help="Two or more of loss (what the formulation minimises), entropy, linkage (linkage@0.075), homogeneity, "
-            "closeness, classes; the formulation's own by default.",
+            "closeness, classes, utility (utility@rf) where there is a target; the formulation's own by default.",
             rich_help_panel=options.SEARCH,
         ),
     ] = None,

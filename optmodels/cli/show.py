@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,16 @@ def side_by_side(columns: Mapping[str, Mapping[str, float | None]]) -> None:
     for measure in dict.fromkeys(measure for measures in columns.values() for measure in measures):
         grid.add_row(escaped(measure), *(number(measures.get(measure)) for measures in columns.values()))
     Console().print(grid)
+
+
+def grid(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """A table of texts: the first column to the left, numbers to the right."""
+    shown = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, title in enumerate(titles):
+        shown.add_column(escaped(title), justify="right" if place else "left")
+    for row in rows:
+        shown.add_row(*(escaped(cell) for cell in row))
+    Console().print(shown)
 
 
 def before_and_after(table: Table, release: Release, solution: Solution) -> None:
@@ -161,6 +171,17 @@ def progress() -> Iterator[OnProgress]:
         return
     with console.status("solving ...") as line:
         yield lambda state: line.update(progress_line(state))
+
+
+@contextmanager
+def steps(what: str) -> Iterator[Callable[[int, int], object]]:
+    """One moving line on stderr while steps are counted, on a terminal only; it leaves nothing behind."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield lambda done, total: None
+        return
+    with console.status(f"{what} ...") as line:
+        yield lambda done, total: line.update(f"{escaped(what)} {done:,} of {total:,}")
 
 
 def progress_line(state: Progress) -> str:

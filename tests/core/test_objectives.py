@@ -248,3 +248,26 @@ def test_plots_of_two_and_of_three_objectives() -> None:
     figure = ParetoFront.of(three, solutions_of(three)).plot()
     assert figure.data[0].mode == "markers"
     assert len(figure.data[0].marker.color) == len(figure.data[0].x)
+
+
+def test_utility_is_an_objective_of_a_front() -> None:
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 80, 60)
+    frame = pd.DataFrame({"age": age, "town": rng.choice(["a", "b"], 60), "ill": age > 50})
+    table = Table(frame, quasi={"age": "numeric", "town": "categorical"}, target="ill")
+    problem = Microaggregation(k=3).build(table).with_objectives("loss", "utility@nb", "utility")
+    fine = problem.evaluate(age // 10).values
+    coarse = problem.evaluate(np.zeros(60, int)).values
+    assert 0.8 < fine["utility@nb"] <= 1
+    assert coarse["utility@nb"] < 0.5
+    assert fine["utility"] == problem.evaluate(age // 10).values["utility"]
+    assert problem.reference()["utility"] == 0
+    front = registry.configured(registry.solver("nsga2"), {"evaluations": 60}).pareto(
+        Microaggregation(k=3).build(table).with_objectives("loss", "utility@nb")
+    )
+    assert len(front)
+    with pytest.raises(InputError, match="no classifier 'forest'"):
+        problem.with_objectives("loss", "utility@forest")
+    plain = Table(frame[["age"]], quasi={"age": "numeric"})
+    with pytest.raises(InputError, match="column to be predicted"):
+        Microaggregation(k=3).build(plain).with_objectives("loss", "utility")

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from optmodels.encoding import level_text
+from optmodels.encoding import known_order, level_text
 from optmodels.errors import InputError, unknown
 from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility.cells import covered, middle
@@ -192,6 +192,7 @@ def _feature(
     spread: bool,
 ) -> Feature:
     name = str(column.name)
+    order = order or known_order(column)
     numbers = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
     if kind is None:
         kind = "ordinal" if order is not None else "numeric" if numbers else "categorical"
@@ -201,11 +202,11 @@ def _feature(
             raise InputError(f"Column '{name}' is to be a numeric feature but has no number.")
         return Feature(name, kind, float(values.min()), float(values.max()), hierarchy=hierarchy)
     if order is None:
-        present = pd.Index(column.dropna().unique())
+        present = column.dropna().unique().tolist()
         try:
-            order = present.sort_values().tolist()
+            order = sorted(present)
         except TypeError:  # numbers and text in one column
-            order = sorted(present.tolist(), key=level_text)
+            order = sorted(present, key=level_text)
     levels = tuple(level_text(level) for level in order)
     if kind == "categorical" and spread and len(levels) > _MOST_LEVELS:
         raise InputError(

@@ -60,7 +60,7 @@ def utility(
     how = protocol or Protocol()
     name = target_of(table, target)
     frame = table.frame
-    goal, codes = _target(frame[name], name, how)
+    goal, codes = encoded_target(frame, name, how)
     space = _space(table, name, features, how)
     original = Rows(space.encode(frame), codes)
     splits = list(how.rows(codes))
@@ -102,7 +102,7 @@ def utility_of_method(
     """
     how = protocol or Protocol()
     name = target_of(table, target)
-    goal, codes = _target(table.frame[name], name, how)
+    goal, codes = encoded_target(table.frame, name, how)
     space = _space(table, name, features, how)
     named = methods if isinstance(methods, Mapping) else {RELEASE: methods}
     _check_names(named)
@@ -164,7 +164,7 @@ def utility_of_frames(
     space = FeatureSpace.of_frame(
         original[chosen], kinds=kinds, orders=orders, hierarchies=hierarchies, categories=how.categories
     )
-    goal, codes = _target(original[target], target, how)
+    goal, codes = encoded_target(original, target, how)
     known = Rows(space.encode(original), codes)
     splits = list(how.rows(codes))
     versions, notes = [], []
@@ -246,10 +246,12 @@ def _space(table: Table, target: str, features: Sequence[str] | None, protocol: 
     return FeatureSpace.of_table(table, chosen, categories=protocol.categories)
 
 
-def _target(column: pd.Series, name: str, protocol: Protocol) -> tuple[Target, Codes]:
+def encoded_target(frame: pd.DataFrame, name: str, protocol: Protocol) -> tuple[Target, Codes]:
+    """The levels of the column to be predicted, and which of them each row has."""
+    column = frame[name]
     if column.isna().any():
         raise InputError(f"The target '{name}' has missing values; leave these rows out.")
-    texts = column.map(level_text)
+    texts = column.astype(object).map(level_text)
     counts = texts.value_counts()
     levels = tuple(sorted(counts.index, key=_numbers_first))
     if len(levels) < 2:
@@ -275,7 +277,7 @@ def _numbers_first(text: str) -> tuple[int, float, str]:
 
 def _codes(column: pd.Series, target: Target) -> Codes:
     places = {level: place for place, level in enumerate(target.levels)}
-    found = column.map(level_text).map(places)
+    found = column.astype(object).map(level_text).map(places)
     if found.isna().any():
         stranger = column[found.isna()].iloc[0]
         raise unknown(f"level of the target '{target.name}' in the original", str(stranger), target.levels)

@@ -1,0 +1,83 @@
+"""`optmodels utility`: files in, a comparison out; what is wrong is said and nothing is written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from optmodels.recoding import in_value_order, recode
+from optmodels.table import Table
+from tests.cli.conftest import Run
+
+QUICK = ("--classifiers", "lr,dt", "--metrics", "f1,auc", "--splits", "3", "--jobs", "1")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A table of 90 people and its release in intervals and sets."""
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 80, 90)
+    frame = pd.DataFrame({"age": age, "town": rng.choice(["Ulm", "Bonn"], 90), "ill": np.where(age > 50, "yes", "no")})
+    table = Table(frame, quasi={"age": "numeric", "town": "categorical"}, target="ill")
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    in_value_order(recode(table, age // 10, "interval")).to_csv(tmp_path / "release.csv", index=False)
+    return tmp_path / "people.csv", tmp_path / "release.csv"
+
+
+def test_a_release_of_intervals_is_compared(run: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
+    result = run("utility", *files, "--target", "ill", *QUICK, "--out", "found")
+    assert result.exit_code == 0, result.output
+    assert "asked about released rows" in result.output
+    document = json.loads((tmp_path / "found" / "utility.json").read_text())
+    assert {row["metric"] for row in document["summary"]} == {"f1", "auc"}
+    assert pd.read_csv(tmp_path / "found" / "scores.csv")["trial"].nunique() == 3
+    assert "plotly" in (tmp_path / "found" / "utility.html").read_text()
+
+
+def test_json_only(run: Run, files: tuple[Path, Path]) -> None:
+    first, second = (
+        json.loads(run("utility", *files, "--target", "ill", *QUICK, "--json", "--seed", "4").stdout) for _ in range(2)
+    )
+    assert first == second
+    assert first["trials"] == 3
+
+
+def test_held_out_rows_and_several_releases(run: Run, files: tuple[Path, Path], tmp_path: Path) -> None:
+    original, release = files
+    other = tmp_path / "other.csv"
+    other.write_text(release.read_text())
+    held_out = tmp_path / "held_out.csv"
+    pd.read_csv(original)[:30].to_csv(held_out, index=False)
+    result = run("utility", original, release, other, "--target", "ill", *QUICK, "--held-out", held_out, "--json")
+    document = json.loads(result.stdout)
+    assert {row["version"] for row in document["summary"]} == {"original", "release", "other"}
+    assert "original rows" in document["protocol"]
+
+
+def test_unlinked_rows_of_the_original_come_with_a_note(run: Run, files: tuple[Path, Path]) -> None:
+    result = run("utility", *files, "--target", "ill", *QUICK, "--tested-on", "original")
+    assert "also learned from" in " ".join(result.output.split())
+
+
+@pytest.mark.usefixtures("files", "unchanged")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "Which column is to be predicted?"),
+        (("--target", "illness"), "no column 'illness'"),
+        (("--target", "ill", "--classifiers", "forest"), "no classifier 'forest'"),
+        (("--target", "ill", "--metrics", "f2"), "no metric 'f2'"),
+        (("--target", "ill", "--linked"), "not those of the original in the same order"),
+        (("--target", "ill", "--features", "age,ill"), "cannot be a feature"),
+        (("--target", "ill", "--tested-on", "releases"), "Did you mean 'release'"),
+        (("--target", "ill", "--splits", "0"), "splits must be"),
+    ],
+)
+def test_what_is_wrong_is_said(run: Run, files: tuple[Path, Path], words: tuple[str, ...], said: str) -> None:
+    result = run("utility", *files, *words, "--jobs", "1", "--out", "found")
+    assert result.exit_code == 1
+    assert said in " ".join(result.stderr.split())
