@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from math import log
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from formulations.spread_problem import SpreadProblem
@@ -125,10 +127,21 @@ class MoObamProblem(SpreadProblem):
                 return f"{least:.6g} bits of '{name}' cannot hold: the whole table has {most:.6g}, no partition more."
         return super().impossible()
 
+    def restricted(self, rows: NDArray[np.int64]) -> Self:
+        """The same problem for some of the records; what entropy they can reach is their own."""
+        part = super().restricted(rows)
+        part.most_entropies = part.least_entropies(np.zeros(part.n, np.int64))
+        return part
+
     def with_entropy(self, least: Sequence[float]) -> MoObamProblem:
         """The same problem with a least entropy in bits for each sensitive attribute."""
-        bounded = replace(self.formulation, least_entropy=tuple(float(bits) for bits in least))
-        return MoObamProblem(self.table, bounded)
+        bits = _checked(least, self.table)
+        assert bits is not None
+        bounded = copy(self)
+        bounded.formulation = replace(self.formulation, least_entropy=tuple(bits.tolist()))
+        bounded.conditions = replace(self.conditions, entropy_l=float(2.0 ** bits.min()))
+        bounded.test = self.test._replace(entropy=bits * log(2))
+        return bounded
 
 
 class ScalarisedProblem(Problem):

@@ -47,6 +47,10 @@ class ClassTest(NamedTuple):
         """Whether nothing but the size of a class matters."""
         return self.distinct_l <= 1 and not self.entropy.any() and not np.isfinite(self.t)
 
+    def take(self, rows: NDArray[np.integer]) -> ClassTest:
+        """The test of classes of some of the records, against the distribution of all of them."""
+        return self._replace(codes=self.codes[rows])
+
 
 @dataclass(frozen=True)
 class Conditions:
@@ -175,7 +179,7 @@ def _joined(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *parts]).astype(np.int64)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def distinct_enough(test: ClassTest, counts: NDArray[np.int64]) -> bool:
     """Whether every sensitive attribute has `distinct_l` different values in the class."""
     for j in range(len(test.starts) - 1):
@@ -187,7 +191,7 @@ def distinct_enough(test: ClassTest, counts: NDArray[np.int64]) -> bool:
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     """Whether every sensitive attribute's entropy in the class reaches its bound."""
     for j in range(len(test.starts) - 1):
@@ -202,7 +206,7 @@ def entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int) -> bo
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> float:
     """The transport distance of a class's distribution of attribute j from the whole table's."""
     first, last = test.starts[j], test.starts[j + 1]
@@ -216,7 +220,7 @@ def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j
     return distance
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def close_enough(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     """Whether every sensitive attribute's distribution in the class is within t of the table's."""
     close = True
@@ -225,7 +229,7 @@ def close_enough(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     return close
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def meets(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     """Whether a class with these sensitive counts and this size satisfies every condition."""
     if size < test.k:
@@ -237,7 +241,7 @@ def meets(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     return test.t == np.inf or close_enough(test, counts, size)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def count_values(test: ClassTest, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sensitive counts of the class made of `rows`."""
     counts = np.zeros(test.starts[-1], np.int64)
@@ -247,7 +251,7 @@ def count_values(test: ClassTest, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return counts
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def broken_classes(test: ClassTest, order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many classes break k, distinct l, entropy l and t, in this order; the arguments are `members(labels)`."""
     broken = np.zeros(4, np.int64)

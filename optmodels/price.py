@@ -7,7 +7,7 @@ categorical side being the number of further distinct values (loss metric, NCP, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -50,6 +50,10 @@ class Price:
         """Number of records."""
         return len(self.numeric)
 
+    def take(self, rows: NDArray[np.integer]) -> Price:
+        """The price of classes of some of the records, in the units of all of them."""
+        return replace(self, numeric=self.numeric[rows], codes=self.codes[rows])
+
     def of(self, rows: NDArray[np.integer]) -> float:
         """The price of one class, given its records."""
         rows = np.asarray(rows, np.int64)
@@ -84,7 +88,7 @@ def extent(table: Table) -> Price:
     return Price("extent", sides, table.codes, code_weights)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def class_price(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, rows: NDArray[np.int64]) -> float:
     """The price of the class made of `rows`."""
     size = len(rows)
@@ -111,7 +115,7 @@ def class_price(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, 
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _categorical_price(kind: int, codes: Codes, weight: float, rows: NDArray[np.int64]) -> float:
     size = len(rows)
     sorted_codes = np.sort(codes[rows])
@@ -128,7 +132,7 @@ def _categorical_price(kind: int, codes: Codes, weight: float, rows: NDArray[np.
     return weight * size * (distinct - 1)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def class_prices(
     kind: int, numeric: Floats, codes: Codes, code_weights: Floats, order: NDArray[np.int64], starts: NDArray[np.int64]
 ) -> Floats:

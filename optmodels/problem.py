@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -216,6 +217,19 @@ class ClassAdditive(Protocol):
 
 
 @runtime_checkable
+class Separable(ClassAdditive, Protocol):
+    """Partitions of parts of the records make a partition of all of them, whose value is the sum of theirs.
+
+    A part is measured as the whole is: its scaling, its price scale and the distribution that t compares with are the
+    whole table's. All records of a part as one class meet the conditions exactly if some partition of the part does:
+    distinct values and entropy do not fall, nor does the distance from the table grow, as classes are joined.
+    """
+
+    def restricted(self, rows: NDArray[np.int64]) -> Problem:
+        """The same problem for some of the records."""
+
+
+@runtime_checkable
 class BoundedClasses(Protocol):
     """Classes have size bounds and laminar caps, and pay penalties.
 
@@ -309,6 +323,14 @@ class PricedProblem(Problem):
         self.n_classes = n_classes
 
     objectives: tuple[Objective, ...] = (Objective("loss", "min", "total price of the classes"),)
+
+    def restricted(self, rows: NDArray[np.int64]) -> Self:
+        """The same problem for some of the records, in the whole table's scaling and against its distribution."""
+        part = copy(self)
+        part.table = self.table.take(rows)
+        part.price = self.price.take(rows)
+        part.test = self.test.take(rows)
+        return part
 
     @property
     def largest(self) -> int | None:

@@ -12,14 +12,23 @@ from numpy.typing import NDArray
 from optmodels.errors import InputError, RefusedError, unknown
 from optmodels.objectives import OWN, QUANTITIES, Objective, measured
 from optmodels.partition import Labels
-from optmodels.problem import Centroids, ClassAdditive, FixedCentres, FreeCentres, Problem, Scalarised, View
+from optmodels.problem import (
+    Centroids,
+    ClassAdditive,
+    FixedCentres,
+    FreeCentres,
+    Problem,
+    Scalarised,
+    Separable,
+    View,
+)
 from optmodels.release import Method, Release
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 # Structure that is about the target alone: shown to solvers only while the target stays what it was.
-_OF_THE_TARGET = (ClassAdditive, FixedCentres, Scalarised)
+_OF_THE_TARGET = (Separable, ClassAdditive, FixedCentres, Scalarised)
 
 
 def rejudged(problem: Problem, names: Sequence[str]) -> Problem:

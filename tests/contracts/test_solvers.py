@@ -61,6 +61,13 @@ def test_local_search(condition: str) -> None:
     check_solver(solver, tables(CONDITIONS[condition], 8), seeds=range(2))
 
 
+@pytest.mark.parametrize("cut", ["kd", "strata"])
+@pytest.mark.parametrize("condition", [name for name in CONDITIONS if name != "classes"])
+def test_blocks(condition: str, cut: str) -> None:
+    few = {"block_size": 4, "cut": cut, "inner_options": {"iterations": 20}}
+    check_solver(registry.configured(registry.solver("blocks"), few), tables(CONDITIONS[condition], 8), seeds=range(2))
+
+
 @pytest.mark.parametrize("condition", [name for name in CONDITIONS if name != "extent"])
 @pytest.mark.parametrize("solver", ["nsga2", "pso"])
 def test_metaheuristics(solver: str, condition: str) -> None:

@@ -1,0 +1,171 @@
+"""Cutting a table into blocks: k-d cuts, or cuts within every combination of sensitive values.
+
+A cut is made only where both halves, each as one class, meet the conditions. Then every block has a partition that
+meets them (`Separable` says why), and a part that no cut leaves two such halves of stays whole: the two blocks that
+it might have become are merged, as it were, before they exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels.conditions import ClassTest, count_values, meets
+from optmodels.partition import group_rows
+from optmodels.price import SPREAD, Price
+from solvers.mondrian import Places, Rows, cut_once
+
+Cut = Literal["kd", "strata"]
+
+_PIECES = 16  # parts that threads share out among themselves
+_THREADS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Records in the order of their blocks: block b is order[starts[b]:starts[b + 1]]."""
+
+    order: Rows
+    starts: NDArray[np.int64]
+    pairs: NDArray[np.int64]  # the first of every two blocks that one last cut made
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def rows(self, block: int) -> Rows:
+        """The records of a block."""
+        return self.order[self.starts[block] : self.starts[block + 1]]
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """How many records each block has."""
+        return np.diff(self.starts)
+
+    def told(self) -> dict[str, int]:
+        """How many blocks there are, and how large they are."""
+        sizes = self.sizes
+        return {"blocks": len(sizes), "smallest_block": int(sizes.min()), "largest_block": int(sizes.max())}
+
+
+def cut_into_blocks(
+    price: Price, test: ClassTest, size: int, cut: Cut = "kd", halted: Callable[[], bool] = lambda: False
+) -> Cuts:
+    """Blocks of at most `size` records where conditions allow; parts not yet cut when halted stay whole.
+
+    >>> price = Price("spread", np.array([[0.0], [9.0], [1.0], [8.0]]), np.zeros((4, 0), np.int32), np.zeros(0))
+    >>> from optmodels.conditions import Conditions
+    >>> import pandas as pd
+    >>> from optmodels import Table
+    >>> table = Table(pd.DataFrame({"x": [0, 9, 1, 8]}), quasi={"x": "numeric"})
+    >>> cuts = cut_into_blocks(price, Conditions(k=2).compile(table), 2)
+    >>> sorted(cuts.rows(0)), sorted(cuts.rows(1))
+    ([np.int64(0), np.int64(2)], [np.int64(1), np.int64(3)])
+    """
+    cutter = _Cutter(price, test, size, cut)
+    parts = [(0, price.n)]
+    leaves: list[tuple[int, int]] = []
+    pairs: list[int] = []
+    while parts and len(parts) < _PIECES and not halted():
+        low, high = parts.pop(int(np.argmax([high - low for low, high in parts])))
+        cutter.split(low, high, parts, leaves, pairs)
+
+    def finish(part: tuple[int, int]) -> None:
+        waiting = [part]
+        while waiting and not halted():
+            cutter.split(*waiting.pop(), waiting, leaves, pairs)
+        leaves.extend(waiting)
+
+    with ThreadPoolExecutor(_THREADS) as pool:
+        list(pool.map(finish, parts))
+    leaves.sort()
+    starts = np.array([0, *(high for _, high in leaves)], np.int64)
+    return Cuts(cutter.rows, starts, np.searchsorted(starts, np.sort(np.array(pairs, np.int64))))
+
+
+class _Cutter:
+    """The records on their way into blocks, moved about in place; threads may cut disjoint parts."""
+
+    def __init__(self, price: Price, test: ClassTest, size: int, cut: Cut) -> None:
+        self.test = test
+        self.size = size
+        self.places = places_by_price(price)
+        self.rows = np.arange(price.n)
+        self.by_strata = cut == "strata"
+        self.strata = np.zeros(0, np.int64)
+        if test.codes.shape[1] and (self.by_strata or not test.only_size):
+            self.strata = group_rows([*test.codes.T])
+
+    def split(
+        self, low: int, high: int, parts: list[tuple[int, int]], leaves: list[tuple[int, int]], pairs: list[int]
+    ) -> None:
+        """Cut a part in two and put the halves where they belong: a part to be cut again, or a block."""
+        middle = self._cut(low, high) if high - low > self.size else -1
+        if middle < 0:
+            leaves.append((low, high))
+            return
+        if max(middle - low, high - middle) <= self.size:
+            pairs.append(low)
+        parts += [(low, middle), (middle, high)]
+
+    def _cut(self, low: int, high: int) -> int:
+        """Where the part was cut, or -1 if every cut leaves a half that breaks the conditions."""
+        ways = [self._cut_between_places, self._halve_exactly]
+        ways.insert(0 if self.by_strata else 2, self._cut_within_strata)
+        return next((middle for way in ways if (middle := way(low, high)) >= 0), -1)
+
+    def _cut_between_places(self, low: int, high: int) -> int:
+        return int(cut_once(self.places, self.rows, low, high, self.test, False))
+
+    def _halve_exactly(self, low: int, high: int) -> int:
+        return int(cut_once(self.places, self.rows, low, high, self.test, True))
+
+    def _cut_within_strata(self, low: int, high: int) -> int:
+        """Halve every combination of sensitive values along the widest attribute, so that both halves mirror the part.
+
+        It also halves records that are all equal, which no cut between places can.
+        """
+        places, rows = self.places[low:high], self.rows[low:high]
+        order = np.arange(high - low)
+        if places.shape[1]:
+            order = np.argsort(places[:, int(np.ptp(places, axis=0).argmax())], kind="stable")
+        strata = self.strata[rows[order]] if len(self.strata) else np.zeros(len(rows), np.int64)
+        grouped = np.argsort(strata, kind="stable")
+        ends = np.cumsum(np.bincount(strata))
+        upto = ends // 2  # of all strata up to this one: halves of odd ones take turns
+        quota = np.diff(upto, prepend=0)
+        kind = strata[grouped]
+        place_within = np.arange(len(grouped)) - np.concatenate([[0], ends[:-1]])[kind]
+        first = np.zeros(len(rows), np.bool_)
+        first[order[grouped[place_within < quota[kind]]]] = True
+        ranked = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
+        rows[:] = rows[ranked]
+        places[:] = places[ranked]
+        middle = low + int(first.sum())
+        allowed = all(
+            meets(self.test, count_values(self.test, self.rows[start:end]), end - start)
+            for start, end in pairwise((low, middle, high))
+        )
+        return middle if allowed else -1
+
+
+def places_by_price(price: Price) -> Places:
+    """Records as points whose sides are as long as they are dear, so that the longest is the one worth cutting.
+
+    Categories stand in the order of their levels. A category that differs throughout costs as much as numbers that
+    are spread evenly over a side of the length given to it.
+    """
+    columns = [*price.numeric.T, *price.codes.T]
+    places = np.empty((price.n, len(columns)), np.float32)
+    for j, column in enumerate(columns):
+        places[:, j] = column - column.min()
+    for j, weight in enumerate(price.code_weights.tolist()):
+        levels = int(price.codes[:, j].max(initial=0)) + 1
+        side = np.sqrt(12 * weight * (1 - 1 / levels)) if price.kind == SPREAD else weight * (levels - 1)
+        places[:, price.numeric.shape[1] + j] *= side / max(levels - 1, 1)
+    return places

@@ -1,0 +1,79 @@
+"""What is done with blocks, wherever that is: each is solved by the inner solver, or cut by Mondrian if it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels.conditions import ClassTest
+from optmodels.interrupt import Interrupt
+from optmodels.partition import Labels, canonical
+from optmodels.price import Price
+from optmodels.problem import Problem, Separable
+from optmodels.solver import Run, Solver
+from solvers.mondrian import cut_down, scaled_places
+
+SmallLabels = NDArray[np.int32]
+
+
+class Solved(NamedTuple):
+    """The classes of a block, numbered from 0, and whether the inner solver found them."""
+
+    labels: SmallLabels
+    by_inner: bool
+
+
+@dataclass(frozen=True)
+class Orders:
+    """How to solve a batch of blocks: by what, in how many seconds each, from which seeds."""
+
+    inner: Solver
+    seconds: float | None
+    seeds: Sequence[int]
+
+
+def solve_batch(parts: Iterable[Problem], orders: Orders, interrupt: Interrupt) -> list[Solved]:
+    """The classes of some blocks; time that one leaves over goes to those after it."""
+    solved: list[Solved] = []
+    deadline = None if orders.seconds is None else perf_counter() + orders.seconds * len(orders.seeds)
+    for place, (part, seed) in enumerate(zip(parts, orders.seeds, strict=True)):
+        left = len(orders.seeds) - place
+        seconds = None if deadline is None else (deadline - perf_counter()) / left
+        solved.append(solve_block(part, orders.inner, seconds, seed, interrupt))
+    return solved
+
+
+def solve_block(part: Problem, inner: Solver, seconds: float | None, seed: int, interrupt: Interrupt) -> Solved:
+    """The classes of one block, by the inner solver, or where it finds none in time by median cuts."""
+    run = Run(part, inner.name, time_limit=seconds, seed=seed)
+    run.interrupt = interrupt  # one Ctrl-C for all blocks
+    if not interrupt.pressed and (seconds is None or seconds > 0):
+        with suppress(KeyboardInterrupt):  # what was found until then is kept
+            inner.search(part, run)
+    if run.labels is not None:
+        return Solved(run.labels.astype(np.int32), True)
+    assert isinstance(part, Separable)
+    return Solved(median_cuts(part.price, part.test).astype(np.int32), False)
+
+
+def median_cuts(price: Price, test: ClassTest) -> Labels:
+    """The classes of strict Mondrian: what a block becomes that nothing else was found for.
+
+    All records of a block as one class meet the conditions, and so do the halves of every cut that is made.
+    """
+    rows, ends = np.arange(price.n), np.zeros(price.n, np.bool_)
+    cut_down(scaled_places(price), rows, 0, price.n, test, False, ends)
+    labels = np.empty(price.n, np.int64)
+    labels[rows] = np.concatenate([[0], np.cumsum(ends)[:-1]])
+    return canonical(labels)
+
+
+def block_seed(seed: int, block: int) -> int:
+    """A seed of its own for every block, whoever solves it and when."""
+    return int(np.random.SeedSequence([seed, block]).generate_state(1)[0])

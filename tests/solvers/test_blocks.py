@@ -1,0 +1,276 @@
+"""Blocks: conditions hold for the union, the answer depends on the seed alone, and nothing is silently broken."""
+
+from __future__ import annotations
+
+import os
+import signal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
+from optmodels import Table
+from optmodels.errors import InputError, RefusedError
+from optmodels.interrupt import Interrupt
+from optmodels.problem import Formulation, Problem, Separable
+from optmodels.solution import Status, Stop
+from optmodels.solver import Progress
+from optmodels.testing import check_solution, small_table
+from solvers import solve
+from solvers.blocks import Blocks
+from solvers.blocks.cutting import cut_into_blocks
+from solvers.blocks.shared import shared
+
+QUICK = {"iterations": 20}
+
+
+def numbers(n: int, d: int = 3, seed: int = 0) -> Table:
+    values = np.random.default_rng(seed).normal(size=(n, d))
+    names = [f"x{j}" for j in range(d)]
+    return Table(pd.DataFrame(values, columns=names), quasi=dict.fromkeys(names, "numeric"), scaling="standard")
+
+
+MODELS: dict[str, Formulation] = {
+    "k": Microaggregation(k=3),
+    "distinct": Microaggregation(k=3, distinct_l=2),
+    "entropy": Microaggregation(k=3, entropy_l=1.5),
+    "t": Microaggregation(k=3, t=0.3),
+    "variational": Microaggregation(k=2, t=0.5, t_distance="variational"),
+    "extent": LiangSamavi(k=3),
+    "bits": MoObam(k=2, least_entropy=(0.7,)),
+}
+
+
+@given(
+    model=st.sampled_from(sorted(MODELS)),
+    n=st.integers(12, 90),
+    seed=st.integers(0, 10_000),
+    size=st.integers(2, 40),
+    cut=st.sampled_from(["kd", "strata"]),
+    repeated=st.booleans(),
+)
+@settings(max_examples=40, deadline=None)
+def test_conditions_hold_for_the_union(model: str, n: int, seed: int, size: int, cut: Any, repeated: bool) -> None:
+    problem = MODELS[model].build(small_table(n, seed=seed, repeated=repeated))
+    solver = Blocks(inner_options=QUICK, block_size=size, cut=cut, workers=1, compare=False)
+    solution = solver.solve(problem, seed=seed)
+    check_solution(solution)
+    assert solution.labels is not None or problem.impossible() or not meets_as_one(problem)
+
+
+def meets_as_one(problem: Problem) -> bool:
+    return problem.evaluate(np.zeros(problem.n, np.int64)).feasible
+
+
+@given(st.sampled_from(sorted(MODELS)), st.integers(12, 60), st.integers(0, 10_000), st.integers(4, 30))
+@settings(max_examples=40, deadline=None)
+def test_every_block_has_a_partition_of_its_own(model: str, n: int, seed: int, size: int) -> None:
+    problem = MODELS[model].build(small_table(n, seed=seed))
+    assert isinstance(problem, Separable)
+    if not meets_as_one(problem):
+        return
+    cuts = cut_into_blocks(problem.price, problem.test, size)
+    assert sorted(cuts.order.tolist()) == list(range(n))
+    for block in range(len(cuts)):
+        assert meets_as_one(problem.restricted(cuts.rows(block)))
+
+
+@pytest.mark.parametrize("model", sorted(MODELS))
+def test_parts_are_measured_as_the_whole_is(model: str) -> None:
+    problem = MODELS[model].build(small_table(30, seed=3))
+    assert isinstance(problem, Separable)
+    labels = np.arange(30) // 5
+    parts = [problem.restricted(np.flatnonzero(labels < 3)), problem.restricted(np.flatnonzero(labels >= 3))]
+    found = [part.evaluate(part.check(np.arange(15) // 5)) for part in parts]
+    whole = problem.evaluate(labels)
+    assert sum(one.values["loss"] for one in found) == pytest.approx(whole.values["loss"])
+    for condition, broken in whole.violations.items():
+        assert sum(one.violations[condition] for one in found) == broken, "t is compared with the whole table"
+
+
+def test_one_block_is_the_inner_solver_itself() -> None:
+    problem = Microaggregation(k=3).build(numbers(60))
+    one = Blocks(inner="mdav").solve(problem)
+    assert one.details["blocks"] == 1
+    assert (one.labels == solve(problem, solver="mdav").labels).all()  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("inner", ["mdav", "mondrian", "columns", "local_search"])
+def test_any_inner_solver(inner: str) -> None:
+    problem = Microaggregation(k=3).build(numbers(90))
+    check_solution(solution := Blocks(inner=inner, block_size=30, compare=False).solve(problem, time_limit=2))
+    assert solution.details["blocks"] == 4
+    assert solution.details["blocks_by_median_cuts"] == 0
+
+
+def test_workers_and_their_order_do_not_matter() -> None:
+    problem = Microaggregation(k=3, distinct_l=2).build(small_table(300, seed=5))
+    found = [
+        Blocks(inner_options=QUICK, block_size=20, workers=workers).solve(problem, seed=4).labels
+        for workers in (1, 2, 5)
+    ]
+    assert (found[0] == found[1]).all()  # type: ignore[union-attr]
+    assert (found[0] == found[2]).all()  # type: ignore[union-attr]
+
+
+def test_processes_agree_with_threads() -> None:
+    problem = MoObam(k=2, least_entropy=(0.7,)).build(small_table(200, seed=5))
+    options: dict[str, Any] = {"inner_options": QUICK, "block_size": 30, "workers": 2}
+    threads = Blocks(**options).solve(problem, seed=4)
+    processes = Blocks(backend="processes", **options).solve(problem, seed=4)
+    assert (threads.labels == processes.labels).all()  # type: ignore[union-attr]
+    assert processes.details["workers"] == 2
+
+
+def test_other_seeds_give_other_answers() -> None:
+    problem = Microaggregation(k=3).build(numbers(300))
+    one, other = (Blocks(inner_options=QUICK, block_size=50).solve(problem, seed=seed) for seed in (1, 2))
+    assert (one.labels != other.labels).any()  # type: ignore[union-attr]
+
+
+def test_shared_things_come_back_as_they_were() -> None:
+    problem = Microaggregation(k=3, t=0.5).build(small_table(40))
+    with shared(problem) as where:
+        again = where.load()
+        labels = np.arange(40) // 4
+        assert again.evaluate(labels) == problem.evaluate(labels)
+        assert again.price.numeric.flags.writeable  # or compiled kernels would be compiled once more
+        file = where.file
+    assert not os.path.exists(file)
+
+
+def test_a_time_limit_is_shared_out() -> None:
+    problem = Microaggregation(k=3).build(numbers(600))
+    solution = Blocks(block_size=50).solve(problem, time_limit=2.0)
+    check_solution(solution)
+    hurried = Blocks(block_size=50).solve(problem, time_limit=1e-6)
+    check_solution(hurried)
+    assert hurried.stop is Stop.TIME
+    assert hurried.status is Status.FEASIBLE
+
+
+def test_ctrl_c_keeps_what_is_done_and_cuts_the_rest() -> None:
+    problem = Microaggregation(k=3).build(numbers(600))
+
+    def press(state: Progress) -> None:
+        if 0 < state.done < 12:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    solution = Blocks(block_size=50, inner_options=QUICK, workers=1).solve(problem, on_progress=press)
+    assert solution.stop is Stop.INTERRUPTED
+    assert 0 < int(solution.details["blocks_by_median_cuts"]) < 16  # type: ignore[call-overload]
+    check_solution(solution)
+
+
+def test_the_cost_of_seams_is_told() -> None:
+    problem = Microaggregation(k=3).build(numbers(400))
+    few = Blocks(block_size=100, inner_options={"iterations": 500}).solve(problem)
+    told: Any = few.details["one_block"]
+    assert told["how"].startswith("measured")
+    assert told["excess"] == pytest.approx(told["loss_in_blocks"] / told["loss_merged"] - 1)
+    assert few.value == pytest.approx(min(told["loss_in_blocks"], told["loss_merged"]))
+    many = Blocks(block_size=30, inner_options={"iterations": 100}).solve(problem)
+    assert many.details["one_block"]["how"].startswith("estimated: 1 pairs")  # type: ignore[index]
+    check_solution(many)
+
+
+def test_equal_records_are_cut_too() -> None:
+    table = Table(pd.DataFrame({"age": [30] * 100}), quasi={"age": "numeric"})
+    solution = Blocks(block_size=20, inner_options=QUICK).solve(Microaggregation(k=5).build(table))
+    assert solution.details["largest_block"] <= 20  # type: ignore[operator]
+    check_solution(solution)
+
+
+def test_categories_only() -> None:
+    table = small_table(200, numeric=0, categorical=3)
+    check_solution(Blocks(block_size=40, inner_options=QUICK).solve(Microaggregation(k=4).build(table)))
+
+
+def test_a_condition_that_only_the_whole_meets_leaves_one_block() -> None:
+    # one record alone has the second value: no two blocks can both have both
+    frame = pd.DataFrame({"x": np.arange(60.0), "s": ["a"] * 59 + ["b"]})
+    problem = Microaggregation(k=2, distinct_l=2).build(Table(frame, quasi={"x": "numeric"}, sensitive="s"))
+    solution = Blocks(block_size=10, inner_options=QUICK).solve(problem)
+    assert solution.details["blocks"] == 1
+    check_solution(solution)
+
+
+def test_tight_t_is_kept_against_the_whole_table() -> None:
+    table = small_table(240, seed=2, values=2)
+    problem = Microaggregation(k=4, t=0.05).build(table)
+    kd = Blocks(block_size=40, inner_options=QUICK).solve(problem)
+    strata = Blocks(block_size=40, cut="strata", inner_options=QUICK).solve(problem)
+    for solution in (kd, strata):
+        check_solution(solution)
+        assert solution.details["blocks"] > 1  # type: ignore[operator]
+        assert solution.release().audit.sensitive["secret_0"].t_emd <= 0.05 + 1e-9
+
+
+def test_strata_mirror_the_table() -> None:
+    table = small_table(400, values=2, seed=1)
+    problem = Microaggregation(k=2).build(table)
+    cuts = cut_into_blocks(problem.price, problem.test, 50, "strata")
+    share = problem.test.shares[0]
+    for block in range(len(cuts)):
+        codes = problem.test.codes[cuts.rows(block), 0]
+        assert abs(np.count_nonzero(codes == 0) - share * len(codes)) <= 2
+
+
+def test_blocks_smaller_than_k_are_not_made() -> None:
+    solution = Blocks(block_size=2, inner_options=QUICK).solve(Microaggregation(k=7).build(numbers(50)))
+    assert solution.details["smallest_block"] >= 7  # type: ignore[operator]
+    check_solution(solution)
+
+
+def test_what_cannot_be_taken_apart_is_refused() -> None:
+    for model in (
+        Aminifar(n_clusters=3),
+        MoObam(k=2, n_clusters=3),
+        MoObam(k=2, objective="lambda"),
+    ):
+        with pytest.raises(RefusedError, match="'blocks' cannot solve this problem"):
+            Blocks().solve(model.build(small_table(30)))
+    with pytest.raises(RefusedError, match="its inner solver 'mdav' does not take blocks of it"):
+        Blocks(inner="mdav").solve(LiangSamavi(k=2).build(small_table(30)))
+
+
+def test_judged_otherwise() -> None:
+    problem = MoObam(k=2).build(small_table(60))
+    check_solution(Blocks(block_size=20, inner_options=QUICK).solve(problem.with_objectives("loss", "linkage@0.3")))
+    with pytest.raises(RefusedError, match="ties classes together"):
+        Blocks().solve(problem.with_objectives("linkage@0.3", "loss"))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"inner": "local_serch"}, "Did you mean 'local_search'"),
+        ({"inner": "blocks"}, "name another"),
+        ({"inner_options": {"iteration": 3}}, "Did you mean 'iterations'"),
+        ({"inner_options": {"iterations": -1}}, "iterations must be"),
+        ({"block_size": 1}, "block_size must be"),
+        ({"cut": "kdd"}, "There is no cut 'kdd'"),
+        ({"backend": "process"}, "Did you mean 'processes'"),
+        ({"workers": 0}, "workers must be"),
+        ({"backend": "dask"}, "needs the address of a scheduler"),
+        ({"address": "tcp://localhost:1"}, "is for backend='dask'"),
+    ],
+)
+def test_wrong_options(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Blocks(**options)
+
+
+def test_interrupted_before_the_first_block() -> None:
+    problem = Microaggregation(k=3).build(numbers(100))
+    assert not Interrupt().pressed
+
+    def press(state: Progress) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+
+    solution = Blocks(block_size=20, inner_options=QUICK).solve(problem, on_progress=press)
+    assert solution.stop is Stop.INTERRUPTED
