@@ -43,7 +43,7 @@ class Blocks(Solver):
     >>> problem = Microaggregation(k=5).build(om.dataset("german"))
     >>> solution = Blocks(block_size=250).solve(problem)
     >>> solution.details["blocks"], problem.evaluate(solution.labels).feasible
-    (4, True)
+    (5, True)
     """
 
     name: ClassVar[str] = "blocks"
@@ -95,8 +95,13 @@ class Blocks(Solver):
         assert isinstance(problem, Separable)
         with backends.dask_client(self.address) as client:  # first: a dead address is to be met at once
             run.report("cutting into blocks")
-            over = lambda: run.interrupt.pressed or run.remaining <= 0
-            cuts = cut_into_blocks(problem.price, problem.test, self.block_size, self.cut, over)
+            cuts = cut_into_blocks(
+                problem.price,
+                problem.test,
+                self.block_size,
+                self.cut,
+                halted=lambda: run.interrupt.pressed or run.remaining <= 0,
+            )
             run.details |= {"inner": self.inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
             self._solve(problem, cuts, client, run)
         run.interrupt.heed()
