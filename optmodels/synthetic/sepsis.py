@@ -1,4 +1,4 @@
-"""Synthetic tables in the shape of ones that cannot be shared."""
+"""Hospital stays in the shape of the sepsis table of Wei et al."""
 
 from __future__ import annotations
 
