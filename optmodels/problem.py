@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
@@ -302,6 +302,31 @@ class FreeCentres(BoundedClasses, Centroids, Protocol):
 
     def distance(self, labels: Labels) -> float:
         """The target's value of a partition whose labels run from 0 to C-1."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A partition that a model proposes for one k."""
+
+    k: int
+    labels: Labels
+
+
+@runtime_checkable
+class SelfTuned(Protocol):
+    """The model makes partitions itself, one for each k, and its target tells which of them is best."""
+
+    fixed_k: int | None  # the only k that a single answer is wanted for, or any
+
+    @property
+    def levels(self) -> Sequence[int]:
+        """Every k that is worth trying."""
+
+    def candidates(self, levels: Sequence[int] | None = None) -> Iterator[Candidate]:
+        """A partition for each k, made when it is asked for; without levels those a single answer is chosen from."""
+
+    def remarks(self) -> dict[str, object]:
+        """What a report should say of how values came about."""
 
 
 class PricedProblem(Problem):

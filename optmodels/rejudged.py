@@ -19,6 +19,7 @@ from optmodels.problem import (
     FreeCentres,
     Problem,
     Scalarised,
+    SelfTuned,
     Separable,
     View,
 )
@@ -83,6 +84,8 @@ class Rejudged(Problem):
             self._show(_members(ClassAdditive) - {"largest"})
         if isinstance(original, Scalarised) and isinstance(original.parts, ClassAdditive):
             self.price_scale = original.parts.price_scale
+        if isinstance(original, SelfTuned):  # candidates stay what they are, whatever they are judged by
+            self._show(_members(SelfTuned))
         for structure in _OF_THE_TARGET:
             if self.keeps_target and isinstance(original, structure):
                 self._show(_members(structure))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from optmodels import registry
 from optmodels.errors import whole
-from optmodels.problem import Centroids, ClassAdditive, EntropyBounded, FixedCentres, Problem, Scalarised
+from optmodels.problem import Centroids, ClassAdditive, EntropyBounded, FixedCentres, Problem, Scalarised, SelfTuned
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, Run, Solver
 
@@ -17,6 +17,7 @@ _LOCAL_SEARCH_RECORDS = 300_000
 _EXACT_FRONT_RECORDS = 24
 _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may take
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
+_OWN_CONSTRUCTION = "the model makes its partitions itself, one for each k"
 _EVALUATIONS = "evaluations"  # the option of solvers that count them
 
 
@@ -72,6 +73,8 @@ class Auto(FrontSolver):
 
 def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]:
     """The solver for one answer, and why."""
+    if isinstance(problem, SelfTuned):
+        return "mass", _OWN_CONSTRUCTION
     if isinstance(problem, FixedCentres):
         if len(problem.caps) <= 1:
             return "network", "records go to fixed centres under laminar caps, which is a network"
@@ -93,6 +96,8 @@ def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]
 
 def front_choice(problem: Problem, time_limit: float | None) -> tuple[str, str]:
     """The solver for a front, and why."""
+    if isinstance(problem, SelfTuned):
+        return "mass", _OWN_CONSTRUCTION
     if isinstance(problem, EntropyBounded) and _exact_in_time(problem, time_limit):
         return "epsilon", f"of {problem.n} records every class can be priced, so the front is exact"
     if len(problem.objectives) > 2:

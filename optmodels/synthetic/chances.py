@@ -37,9 +37,7 @@ AGE_BANDS = 8  # ten years each, from 18
 BMI_BANDS = 3
 # Per diagnosis: how common it is, and how its log-odds move with age (per 20 years), body mass and being male.
 _COMMON = np.array([17, 11, 8, 9, 9, 10, 6, 9, 4, 5, 4, 3, 6, 3, 2, 4, 5, 6, 2], float)
-_BY_AGE = np.array(
-    [0.5, 0.4, -0.3, 0.6, -0.2, -0.3, 0.8, 0, -0.1, -0.5, 0.5, 0.6, -0.5, 0.6, 0.9, 0.2, 0, -0.4, 0.2]
-)
+_BY_AGE = np.array([0.5, 0.4, -0.3, 0.6, -0.2, -0.3, 0.8, 0, -0.1, -0.5, 0.5, 0.6, -0.5, 0.6, 0.9, 0.2, 0, -0.4, 0.2])
 _BY_BMI = np.array([0.3, 0.5, 0.1, 0.2, 0, -0.1, 0.2, 0.1, -0.2, 0, -0.1, 0.1, 0, -0.2, 0.1, 0, 1.2, -0.1, 0.1])
 _MALE = np.array([0.1, 0.1, -0.1, -0.2, -0.4, 0, 0.3, 0, -0.6, -0.6, 0.2, 0.1, 0, 0, 0.1, -0.8, 0, 0.4, 0.3])
 # How ill someone with it is, how much systolic pressure and temperature it adds.

@@ -1,7 +1,7 @@
 """Health records in the shape of those that MASS was tried on, any number of them, a block at a time.
 
-A record depends on the seed, on `l_v` and on its own number alone: however many are drawn, and in whatever portions, the
-first ones are the same.
+A record depends on the seed, on `l_v` and on its own number alone: however many are drawn, and in whatever portions,
+the first ones are the same.
 """
 
 from __future__ import annotations

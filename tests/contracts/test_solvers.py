@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from formulations import LiangSamavi, Microaggregation, MoObam
+from formulations import LiangSamavi, Mass, Microaggregation, MoObam
 from optmodels import registry
 from optmodels.errors import RefusedError
 from optmodels.problem import Formulation, Problem
@@ -79,6 +79,11 @@ def test_metaheuristics(solver: str, condition: str) -> None:
 @pytest.mark.parametrize("condition", ["k", "distinct", "entropy", "t", "all"])
 def test_mdav(condition: str) -> None:
     check_solver(registry.solver("mdav")(), tables(CONDITIONS[condition], 8), seeds=range(5))
+
+
+@pytest.mark.parametrize("model", [Mass(classifiers=()), Mass(k=3, classifiers=(), distinct_l=2)], ids=repr)
+def test_mass(model: Mass) -> None:
+    check_solver(registry.solver("mass")(), tables(model, 8), seeds=range(3))
 
 
 @pytest.mark.parametrize("solver", ["mdav", "network"])

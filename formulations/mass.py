@@ -1,0 +1,180 @@
+"""MASS (Thammanna Gowda et al. 2026): multi-attribute stratified sampling, k chosen by what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from formulations.candidate_builder import CandidateBuilder, levels_of
+from formulations.get_anonymized import GetAnonymized
+from formulations.optimizer import Optimizer
+from formulations.recall import LEAST_RECORDS, Recall
+from formulations.sensitive_mix import SensitiveMix
+from formulations.similar_order import Order
+from optmodels.conditions import Conditions
+from optmodels.errors import InputError, unknown, whole
+from optmodels.metrics.loss import general_loss_metric
+from optmodels.metrics.utility import Protocol
+from optmodels.objectives import Objective
+from optmodels.partition import Labels
+from optmodels.problem import Candidate, Formulation, Problem
+from optmodels.release import Method
+from optmodels.table import Table
+
+CLASSIFIERS = ("lr", "dt", "rf", "svm-rbf", "knn", "gb", "nb")
+_TYPICAL_K = 10
+
+
+@dataclass(frozen=True)
+class Mass(Formulation):
+    """Minimise (privacy loss + information loss) / recall over partitions that mirror the table's sensitive values.
+
+    - `k`: the least size of a class, and the one that is answered; without it every k from 2 to 4 * l_v is tried, l_v
+      the largest number of values of a sensitive attribute, and the best is taken. `distinct_l`, `entropy_l`, `t`: what
+      a partition must keep beyond k; the construction does not aim at them.
+    - `bins`: numeric sensitive attributes with more values are put into so many bins, for strata and distances.
+    - `order`, `reach`: see `GetAnonymized`.
+    - `predict`: the column that classifiers predict; the table's target unless given, or else the sensitive attribute
+      of fewest values. `positive`: the level that recall is about, the rarer one unless given.
+    - `classifiers`: by name, those of the paper unless given; with none no recall is measured.
+    - `splits`: how often rows are split into those to learn from and those to be asked about. `sample`: of a larger
+      table so many records, drawn by the seed, take part in this.
+
+    >>> from optmodels.synthetic import health_like
+    >>> problem = Mass(k=5, classifiers=()).build(health_like(1000, l_v=7))
+    >>> [candidate.k for candidate in problem.candidates()], problem.l_v
+    ([5], 7)
+    """
+
+    name: ClassVar[str] = "mass"
+    summary: ClassVar[str] = (
+        "privacy loss, information loss and recall of classes dealt from strata of sensitive values"
+    )
+
+    k: int | None = None
+    distinct_l: int | None = None
+    entropy_l: float | None = None
+    t: float | None = None
+    bins: int = 5
+    order: Order = "auto"
+    reach: float = 2.0
+    predict: str | None = None
+    positive: str | None = None
+    classifiers: tuple[str, ...] = CLASSIFIERS
+    splits: int = 1
+    sample: int = 4000
+
+    def build(self, table: Table, seed: int = 0) -> MassProblem:
+        """The problem of this table; the seed draws the sample and the splits that recall is measured on."""
+        whole(
+            "sample", self.sample, LEAST_RECORDS, "fewer cannot be split into some to learn from and some to ask about"
+        )
+        conditions = Conditions(2 if self.k is None else self.k, self.distinct_l, self.entropy_l, self.t)
+        mix = SensitiveMix(table, self.bins)
+        typical = self.k or _TYPICAL_K
+        anonymize = GetAnonymized(table, bins=self.bins, order=self.order, reach=self.reach, typical_k=typical, mix=mix)
+        return MassProblem(table, self, conditions, anonymize, self._recall(table, mix, seed))
+
+    def _recall(self, table: Table, mix: SensitiveMix, seed: int) -> Recall | None:
+        if not self.classifiers:
+            return None
+        protocol = Protocol(
+            self.classifiers,
+            ("recall", "accuracy"),
+            splits=self.splits,
+            seed=seed,
+            positive=self.positive,
+            categories="codes",
+            jobs=1,
+        )
+        if self.predict is not None and self.predict not in table.frame.columns:
+            raise unknown("column of the table to predict", self.predict, map(str, table.frame.columns))
+        column = self.predict or table.target
+        if column is not None:
+            return Recall(table, column, protocol, self.sample)
+        sizes = {name: size for name, size in zip(mix.names, mix.sizes, strict=True) if size > 1}
+        if not sizes:
+            return None
+        try:
+            return Recall(table, min(sizes, key=sizes.__getitem__), protocol, self.sample)
+        except InputError:  # nobody asked for this column: where it cannot be predicted there is no recall
+            return None
+
+
+class MassProblem(Problem):
+    """MASS on one table: three objectives, or two where no recall is measured, and the score made of them.
+
+    Values beyond the objectives: `score`, which a single answer is best in; `recall`; and the `l` (fewest distinct
+    values) and `t` (largest distance) that the worst class reaches.
+    """
+
+    release_method: ClassVar[Method] = "interval"
+
+    def __init__(
+        self, table: Table, formulation: Mass, conditions: Conditions, anonymize: GetAnonymized, recall: Recall | None
+    ) -> None:
+        super().__init__(table, formulation, conditions)
+        self.anonymize = anonymize
+        self.recall = recall
+        self.fixed_k = formulation.k
+        self.objectives = (
+            Objective(
+                "privacy_loss",
+                "min",
+                "mean distance of sensitive attributes in a class from the table",
+                1.0,
+                lambda labels: anonymize.mix.of(labels).privacy_loss,
+            ),
+            Objective("loss", "min", "general loss metric", 1.0, lambda labels: general_loss_metric(table, labels)),
+        )
+        if recall is not None:
+            meaning = f"share of '{recall.predict}' that classifiers of the release do not find"
+            self.objectives += (Objective("recall_loss", "min", meaning, 1.0, lambda labels: 1 - recall.of(labels)),)
+
+    @property
+    def l_v(self) -> int:
+        """The largest number of values of a sensitive attribute."""
+        return self.anonymize.mix.l_v
+
+    @property
+    def levels(self) -> range:
+        """The values of k that are tried, from the one that is promised."""
+        return levels_of(self.anonymize, self.conditions.k)
+
+    @cached_property
+    def target(self) -> Objective:
+        """What a single answer is best in: the Optimizer's score."""
+        return Objective("score", "min", "(privacy loss + loss) / recall")
+
+    def candidates(self, levels: Sequence[int] | None = None) -> Iterator[Candidate]:
+        """A partition for each k, made when it is asked for: the fixed one, or every level that is tried."""
+        fixed = None if self.fixed_k is None else (self.fixed_k,)
+        return iter(CandidateBuilder(self.anonymize, levels or fixed or self.levels))
+
+    def values(self, labels: Labels) -> dict[str, float]:
+        """PL, IL and, where classifiers are asked, 1 - R, with the score and the l and t that are reached."""
+        mix = self.anonymize.mix.of(labels)
+        values = {"privacy_loss": mix.privacy_loss, "loss": general_loss_metric(self.table, labels)}
+        if self.recall is not None:
+            recall = self.recall.of(labels)
+            values |= {"recall_loss": 1 - recall, "recall": recall}
+        return values | {"score": Optimizer.score(values), "l": float(mix.l), "t": mix.t}
+
+    def remarks(self) -> dict[str, object]:
+        """What a report should say of how the values came about."""
+        order, _ = self.anonymize.line
+        told: dict[str, object] = {"l_v": self.l_v, "strata": len(self.anonymize.mix.stratum_codes), "order": order}
+        if self.recall is None:
+            return told | {"predicted": None}
+        rows = np.size(self.recall.rows)
+        return told | {
+            "predicted": self.recall.predict,
+            "positive": self.recall.target.levels[self.recall.target.positive],
+            "classifiers": list(self.recall.ensemble),
+            "recall_records": int(rows),
+            "recall_original": self.recall.baseline,
+        }

@@ -1,0 +1,117 @@
+"""The sensitive side of MASS: values (numbers in bins), strata of equal values, how far classes are from the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from pandas.api import types
+
+from optmodels.conditions import Conditions
+from optmodels.errors import InputError
+from optmodels.metrics.privacy import Transport, distinct_l, transport_distance
+from optmodels.partition import Labels, group_rows, histograms
+from optmodels.table import Table
+
+_WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Mix:
+    """How far the classes of a partition are from mirroring the table."""
+
+    privacy_loss: float  # the mean distance over classes and sensitive attributes
+    t: float  # the largest
+    l: int  # the fewest distinct values of an attribute in a class  # noqa: E741
+
+
+class SensitiveMix:
+    """Sensitive attributes of a table as numbered values; those that are numbers with more than `bins` values in bins.
+
+    Bins hold about equally many records, and equal numbers stay together. They matter for strata and
+    distances only: what is released is as it is in the table.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"age": [30, 40, 50, 60], "bill": [10, 10, 20, 95], "illness": ["a", "b", "a", "b"]})
+    >>> mix = SensitiveMix(Table(people, quasi={"age": "numeric"}, sensitive=["illness", "bill"]), bins=2)
+    >>> mix.codes.tolist(), mix.l_v
+    ([[0, 0], [1, 0], [0, 1], [1, 1]], 2)
+    >>> mix.of(np.array([0, 0, 1, 1]))
+    Mix(privacy_loss=0.25, t=0.5, l=1)
+    """
+
+    def __init__(self, table: Table, bins: int) -> None:
+        if not table.sensitive:
+            raise InputError(
+                "MASS deals people to classes by their sensitive values and the table has none: name at least one "
+                "column as sensitive."
+            )
+        self.names = table.sensitive
+        self.codes = np.empty((table.n, len(self.names)), np.int32)
+        self.sizes: list[int] = []
+        self.transports: list[Transport] = []
+        for j, name in enumerate(self.names):
+            size = len(table.sensitive_levels[j])
+            column, transport = table.sensitive_codes[:, j], Conditions().transport(table, j)
+            numbers = types.is_numeric_dtype(table.frame[name].dtype) and table.sensitive_ordered[j]
+            if numbers and size > bins:
+                column, size = _binned(column, size, bins)
+                transport = Transport.ordered(size)
+            self.codes[:, j] = column
+            self.sizes.append(size)
+            self.transports.append(transport)
+
+    @property
+    def l_v(self) -> int:
+        """The largest number of values of a sensitive attribute."""
+        return max(self.sizes)
+
+    @cached_property
+    def shares(self) -> list[NDArray[np.float64]]:
+        """The table's distribution of every attribute."""
+        return [
+            np.bincount(column, minlength=size) / len(column)
+            for column, size in zip(self.codes.T, self.sizes, strict=True)
+        ]
+
+    @cached_property
+    def strata(self) -> Labels:
+        """The stratum of every record: those with the same values of all sensitive attributes."""
+        return group_rows(list(self.codes.T))
+
+    @cached_property
+    def stratum_codes(self) -> NDArray[np.int64]:
+        """(strata, attributes) the place of each stratum's values in the distributions, one after the other."""
+        starts = np.cumsum([0, *self.sizes[:-1]])
+        found = np.empty((int(self.strata.max()) + 1, len(self.sizes)), np.int64)
+        found[self.strata] = self.codes
+        return np.asarray(found + starts, np.int64)
+
+    def of(self, labels: Labels) -> Mix:
+        """How far the classes are from the table, in time linear in the records; labels run from 0 to C-1."""
+
+        def attribute(j: int) -> tuple[float, float, int]:
+            found = histograms(labels, self.codes[:, j])
+            distances = transport_distance(found, self.shares[j], self.transports[j])
+            return float(distances.mean()), float(distances.max()), distinct_l(found)
+
+        means, largest, fewest = zip(*_shared_out(attribute, len(self.names)), strict=True)
+        return Mix(float(np.mean(means)), max(largest), min(fewest))
+
+
+def _shared_out(work: Callable[[int], tuple[float, float, int]], count: int) -> list[tuple[float, float, int]]:
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        return list(pool.map(work, range(count)))
+
+
+def _binned(codes: NDArray[np.int32], size: int, bins: int) -> tuple[NDArray[np.int32], int]:
+    """Ranks in bins of about equally many records, and the number of bins that are not empty."""
+    counts = np.bincount(codes, minlength=size)
+    middle = (np.cumsum(counts) - counts / 2) / len(codes)
+    bin_of = np.minimum((bins * middle).astype(np.int64), bins - 1)
+    present, compact = np.unique(bin_of, return_inverse=True)
+    return compact.astype(np.int32)[codes], len(present)

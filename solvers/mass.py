@@ -1,0 +1,92 @@
+"""MASS's way through its own model: the partition it makes for a k, or for every k that is worth trying."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from optmodels.front import ParetoFront
+from optmodels.problem import Problem, SelfTuned
+from optmodels.solution import Solution, Status, Stop
+from optmodels.solver import FrontSolver, Run
+
+
+@dataclass(frozen=True)
+class Mass(FrontSolver):
+    """Deals strata to classes, for one k or for all; what the partitions are worth is the problem's to say.
+
+    >>> from formulations import Mass as Model
+    >>> from optmodels.synthetic import health_like
+    >>> problem = Model(classifiers=()).build(health_like(1000, l_v=7))
+    >>> front = Mass().pareto(problem)
+    >>> best = Mass().solve(problem)
+    >>> front.details["optimum"]["k"] == best.details["k"], 2 < best.details["k"] < 28
+    (True, True)
+    """
+
+    name: ClassVar[str] = "mass"
+    summary: ClassVar[str] = (
+        "strata dealt to classes in proportion, for one k or every k; feasible, for millions of rows"
+    )
+
+    def refuses(self, problem: Problem) -> str | None:
+        """It drives models that make partitions themselves."""
+        if not isinstance(problem, SelfTuned):
+            return "it is the construction of one model only: use the formulation 'mass'."
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """Offer the partition of the k that is asked for, or the best of all k."""
+        assert isinstance(problem, SelfTuned)
+        total = 1 if problem.fixed_k is not None else len(problem.levels)
+        for done, candidate in enumerate(problem.candidates(), start=1):
+            if run.offer(candidate.labels):
+                run.details["k"] = candidate.k
+            run.report(f"k={candidate.k}", done=done, total=total)
+            if run.expired:
+                break
+        run.details |= problem.remarks()
+        if run.labels is None:
+            run.details["remark"] = (
+                f"MASS keeps k; no partition of those it made also keeps {problem.conditions.describe()}."
+            )
+
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """A point for each k, and which of them is the model's own choice."""
+        assert isinstance(problem, SelfTuned)
+        tried: list[dict[str, object]] = []
+        run.details["candidates"] = tried
+        levels = problem.levels
+        for done, candidate in enumerate(problem.candidates(levels), start=1):
+            began = run.seconds
+            evaluation = problem.evaluate(candidate.labels)
+            tried.append({"k": candidate.k, **evaluation.values, "feasible": evaluation.feasible})
+            if evaluation.feasible:
+                found.append(
+                    Solution(
+                        problem=problem,
+                        solver=self.name,
+                        status=Status.FEASIBLE,
+                        stop=Stop.CONVERGED,
+                        labels=problem.check(candidate.labels),
+                        values=evaluation.values,
+                        seconds=run.seconds - began,
+                        seed=run.seed,
+                        details={"k": candidate.k},
+                    )
+                )
+                _mark_optimum(problem, run, found)
+            run.report(f"k={candidate.k}", done=done, total=len(levels))
+            if run.expired:
+                break
+        run.details |= problem.remarks()
+
+
+def _mark_optimum(problem: Problem, run: Run, found: list[Solution]) -> None:
+    """Note which point of the front so far the model itself would choose."""
+    target = problem.target.name
+    points = list(ParetoFront.of(problem, found))
+    best = min(range(len(points)), key=lambda i: points[i].values[target])
+    k = points[best].details["k"]
+    run.details["optimum"] = {"k": k, "point": best, **points[best].values}
+    run.details["remark"] = f"Least {target}: k={k}, point {best}."
