@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from optmodels.cli import anonymize, audit, demo, listing, pareto, release, utility, warm_up
+from optmodels.cli import anonymize, audit, demo, listing, pareto, release, reproduce, utility, warm_up
 from optmodels.cli.errors import exit_code
 from optmodels.errors import NoSolutionError
 
@@ -86,6 +86,7 @@ app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcod
 app.command(
     epilog="Example: optmodels utility patients.csv release.csv --target illness --classifiers rf,lr --out utility"
 )(utility.utility)
+app.command(epilog="Example: optmodels reproduce aminifar --quick --out aminifar")(reproduce.reproduce)
 app.command("list", epilog="Example: optmodels list solvers")(listing.list_)
 app.command(epilog="Example: optmodels demo --out demo")(demo.demo)
 app.command("warm-up")(warm_up.warm_up)

@@ -174,14 +174,14 @@ def progress() -> Iterator[OnProgress]:
 
 
 @contextmanager
-def steps(what: str) -> Iterator[Callable[[int, int], object]]:
+def steps(what: str) -> Iterator[Callable[..., object]]:
     """One moving line on stderr while steps are counted, on a terminal only; it leaves nothing behind."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda done, total: None
+        yield lambda done, total, note="": None
         return
     with console.status(f"{what} ...") as line:
-        yield lambda done, total: line.update(f"{escaped(what)} {done:,} of {total:,}")
+        yield lambda done, total, note="": line.update(f"{escaped(note or what)} {done:,} of {total:,}")
 
 
 def progress_line(state: Progress) -> str:

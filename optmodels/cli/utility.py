@@ -59,7 +59,7 @@ def utility(
         list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="Of dt, rf, ert, xgboost, svm, svm-rbf, lr, nb, knn, gb, mlp; or all.",
+            help="Of dt, rf, ert, xgboost, svm, svm-large, svm-rbf, lr, nb, knn, gb, mlp; or all.",
             rich_help_panel=MODELS,
         ),
     ] = None,

@@ -8,8 +8,8 @@ importance, `figure()`, `to_dict()`):
 - `utility_of_method(table, anonymise)`: the rows to learn from are anonymised anew in every split;
 - `utility_of_frames(original, release, target=...)`: two frames, as files give them.
 
-Classifiers by name: dt, rf, ert, xgboost, svm, svm-rbf, lr, nb, knn, gb, mlp. Metrics by name: f1, f1_macro,
-f1_weighted, accuracy, mcc, recall, recall_macro, precision, auc.
+Classifiers by name: dt, rf, ert, xgboost, svm (linear), svm-large (linear, for many rows), svm-rbf, lr, nb, knn, gb
+and mlp. Metrics by name: f1, f1_macro, f1_weighted, accuracy, mcc, recall, recall_macro, precision, auc.
 
 >>> import optmodels as om
 >>> table = om.dataset("german")

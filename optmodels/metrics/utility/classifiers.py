@@ -45,6 +45,12 @@ def _xgboost(seed: int) -> Any:
 
 
 def _linear_svm(seed: int) -> Any:
+    from sklearn.svm import SVC
+
+    return SVC(kernel="linear", random_state=seed)
+
+
+def _large_linear_svm(seed: int) -> Any:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(random_state=seed, dual="auto")
@@ -92,6 +98,7 @@ CLASSIFIERS: Mapping[str, Classifier] = {
     "ert": Classifier("extremely randomised trees", _extra_trees),
     "xgboost": Classifier("XGBoost", _xgboost, needs="xgboost"),
     "svm": Classifier("linear support vector machine", _linear_svm, scaled=True),
+    "svm-large": Classifier("linear support vector machine for many rows", _large_linear_svm, scaled=True),
     "svm-rbf": Classifier("support vector machine with Gaussian kernel", _rbf_svm, scaled=True),
     "lr": Classifier("logistic regression", _logistic_regression, scaled=True),
     "nb": Classifier("Gaussian naive Bayes", _naive_bayes),

@@ -45,7 +45,14 @@ def held_out_f1(table: Table, classifier: str) -> Callable[[Labels], float]:
         features[:, changed] = recoded.encode(recode(table, labels))
         known = Rows(features, codes)
         found = [
-            learn(classifier, known.take(fold), asked.take(others), metrics=["f1_macro"], levels=len(target.levels))
+            learn(
+                classifier,
+                known.take(fold),
+                asked.take(others),
+                metrics=["f1_macro"],
+                levels=len(target.levels),
+                details=False,
+            )
             for fold, others in folds
         ]
         return float(np.mean([one.scores["f1_macro"] for one in found]))

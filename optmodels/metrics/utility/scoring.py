@@ -131,8 +131,8 @@ class Learned:
     """Scores on the rows asked about, accuracy on the rows learned from, and what each feature contributed."""
 
     scores: Mapping[str, float]
-    train_accuracy: float
-    importances: Matrix | None  # per column of the matrix, summing to 1; None where the classifier has none
+    train_accuracy: float = float("nan")
+    importances: Matrix | None = None  # per column of the matrix, summing to 1; None where the classifier has none
 
 
 def learn(
@@ -145,8 +145,9 @@ def learn(
     positive: int = 1,
     seed: int = 0,
     scale: bool = True,
+    details: bool = True,
 ) -> Learned:
-    """Fit the classifier of this name to `known` and score what it says of `asked`.
+    """Fit the classifier of this name to `known` and score what it says of `asked`; without `details` only that.
 
     >>> features = np.arange(8.0).reshape(-1, 1)
     >>> rows = Rows(features, np.array([0, 0, 0, 0, 1, 1, 1, 1]))
@@ -163,10 +164,12 @@ def learn(
         warnings.simplefilter("ignore")  # of convergence: the settings are the libraries' own, as in the studies
         model.fit(known.features, target)
         guess = present[np.asarray(model.predict(asked.features), np.int64)]
-        train_accuracy = float((model.predict(known.features) == target).mean())
         confidence = _confidence(model, asked.features, present, levels) if "auc" in metrics else None
     answers = Answers(asked.target, guess, confidence, levels, positive)
     scores = {metric: METRICS[metric](answers) for metric in metrics}
+    if not details:
+        return Learned(scores)
+    train_accuracy = float((model.predict(known.features) == target).mean())
     return Learned(scores, train_accuracy, _importances(model.steps[-1][1]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from optmodels.metrics.utility.features import FeatureSpace
 from optmodels.metrics.utility.protocol import Protocol
 from optmodels.metrics.utility.scoring import Learned, Rows, learn
+from optmodels.parallel import in_parallel
 
 OnProgress = Callable[[int, int], object]
 Indices = NDArray[np.integer[Any]]
@@ -52,7 +53,7 @@ def run(
     """The scores (a row for each version, classifier and trial) and the mean importance of every feature."""
     scores: list[dict[str, object]] = []
     sums: dict[tuple[str, str], NDArray[np.float64]] = {}
-    for done, (number, found) in enumerate(_in_parallel(trial, protocol), start=1):
+    for done, (number, found) in enumerate(in_parallel(trial, protocol.trials, protocol.jobs), start=1):
         for (version, classifier), learned in found.items():
             head = {"version": version, "classifier": classifier, "trial": number}
             scores.append({**head, "train_accuracy": learned.train_accuracy, **learned.scores})
@@ -68,24 +69,6 @@ def run(
     ]
     columns = ["version", "classifier", "feature", "importance"]
     return pd.DataFrame(scores), pd.DataFrame(importances, columns=columns)
-
-
-def _in_parallel(trial: Callable[[int], Trial], protocol: Protocol) -> Iterator[Trial]:
-    """The trials in their order, several at a time."""
-    numbers = range(protocol.trials)
-    jobs = min(protocol.trials, protocol.jobs or _cores())
-    if jobs == 1:
-        return map(trial, numbers)
-    from joblib import Parallel, delayed
-
-    found: Iterator[Trial] = Parallel(n_jobs=jobs, return_as="generator")(delayed(trial)(number) for number in numbers)
-    return found
-
-
-def _cores() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())
 
 
 def prepared_trial(number: int, versions: Sequence[Version], protocol: Protocol, target: Target) -> Trial:

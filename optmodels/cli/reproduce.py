@@ -1,0 +1,106 @@
+"""`optmodels reproduce`: a published study run again, our figures beside theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from optmodels.cli import options
+from optmodels.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from optmodels.reproduce.report import Report
+    from optmodels.reproduce.setting import Scale
+
+# Rows of a table that fit on a terminal; its CSV has all of them.
+ROWS = 60
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="The study; without it, all that there are.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="At most ten minutes on two cores; the default.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="As many repetitions as in the paper.")] = False,
+    miniature: Annotated[bool, typer.Option("--miniature", help="Just enough to see that it runs.")] = False,
+    rounds: Annotated[int | None, typer.Option(min=1, help="So many repetitions instead.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A table of your own, for 'microaggregation'.")
+    ] = None,
+    seed: options.Seed = 0,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; all cores by default.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where to write tables and figures; reproduction-NAME by default.",
+            rich_help_panel=options.FILES,
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Run a published study again and print our figures beside the published ones."""
+    from optmodels.cli import show
+    from optmodels.cli.output import made_folder, put_json, to_json, write_together
+    from optmodels.errors import unknown
+    from optmodels.reproduce import STUDIES
+    from optmodels.reproduce import reproduce as run_again
+    from optmodels.reproduce.setting import Setting
+
+    if name is None:
+        show.grid(["study", "what", "data"], [[key, one.covers, one.data] for key, one in STUDIES.items()])
+        return
+    if name not in STUDIES:
+        raise unknown("reproduction", name, STUDIES)
+    if data is not None and not STUDIES[name].own_data:
+        raise InputError(f"'{name}' runs on the data of its paper ({STUDIES[name].data}): leave out --data.")
+    scale = _scale(quick, full, miniature)
+    folder = out or Path(f"reproduction-{name}")
+    with made_folder(folder):
+        with show.steps(name) as on_step:
+            report = run_again(name, Setting(scale, seed, rounds, jobs, data, on_step))
+        files = report.writers(to_json(report.to_dict()))
+        write_together([(folder / file, write) for file, write in files.items()])
+    if json:
+        put_json(report.to_dict())
+        return
+    _show(report)
+    show.say(f"Written: {show.escaped(folder)}/ with {', '.join(files)}.")
+
+
+def _scale(quick: bool, full: bool, miniature: bool) -> Scale:
+    if quick + full + miniature > 1:
+        raise InputError("Choose one of --quick, --full and --miniature.")
+    return "full" if full else "miniature" if miniature else "quick"
+
+
+def _show(report: Report) -> None:
+    from optmodels.cli import show
+
+    show.say(f"[bold]{show.escaped(report.source)}[/], {report.scale}, {report.seconds:.0f} s")
+    for one in report.comparisons:
+        show.say(f"\n[bold]{show.escaped(one.title)}[/]")
+        shown = one.frame.head(ROWS if one.shown else 0)
+        if len(shown):
+            show.grid(list(map(str, one.frame.columns)), _cells(shown))
+        if len(one.frame) > len(shown):
+            show.say(f"{len(one.frame) - len(shown):,} more rows in {one.key}.csv.")
+        if one.remark:
+            show.say(show.escaped(one.remark))
+    for verdict in report.verdicts:
+        mark = "[green]holds[/]" if verdict.holds else "[red]does not hold[/]"
+        show.say(f"{mark}: {show.escaped(verdict.claim)}: {show.escaped(verdict.found)}.")
+    for text in (*report.remarks, *(f"Protocol: {line}" for line in report.protocol)):
+        show.say(show.escaped(text))
+
+
+def _cells(frame: pd.DataFrame) -> list[list[str]]:
+    return [[_cell(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return "-" if value != value else f"{value:.4g}"
+    return str(value)

@@ -1,0 +1,61 @@
+"""The published studies run again: our figures beside theirs, with the difference and the reason for it.
+
+>>> from optmodels.reproduce import STUDIES
+>>> sorted(STUDIES)[0]
+'aminifar'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from optmodels.errors import unknown
+
+if TYPE_CHECKING:
+    from optmodels.reproduce.report import Report
+    from optmodels.reproduce.setting import Setting
+
+__all__ = ["STUDIES", "Study", "reproduce"]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A study that can be run again; `module` has a function `run(setting)`."""
+
+    module: str
+    covers: str
+    data: str
+    own_data: bool = False  # whether it also takes a file of the user's own
+
+
+STUDIES: Mapping[str, Study] = {
+    "aminifar": Study(
+        "optmodels.reproduce.aminifar", "Aminifar et al. 2021: tables II and III, figures 2 and 3", "heart"
+    ),
+    "microaggregation": Study(
+        "optmodels.reproduce.microaggregation",
+        "MDAV, local search and proven bounds beside published losses, k = 3, 5, 10",
+        "census, tarragona, or --data FILE",
+        own_data=True,
+    ),
+    "liang-samavi": Study(
+        "optmodels.reproduce.liang_samavi",
+        "Liang and Samavi 2020: their instances, their algorithms' losses beside optima",
+        "person20, census_20k, ipums_1k_8attr",
+    ),
+}
+
+
+def reproduce(name: str, setting: Setting | None = None) -> Report:
+    """Run a study again, as much of it as the setting says; `quick` unless told otherwise."""
+    from optmodels.reproduce.setting import Setting
+
+    if name not in STUDIES:
+        raise unknown("reproduction", name, STUDIES)
+    began = perf_counter()
+    report: Report = import_module(STUDIES[name].module).run(setting or Setting())
+    return replace(report, seconds=perf_counter() - began)

@@ -1,0 +1,115 @@
+"""What a reproduction hands back: published figures beside ours, what was concluded, and how it was done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Writer = Callable[[Path], object]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One published table: what it says, what we find, the difference, and why they differ where they do."""
+
+    key: str  # the name of its file
+    title: str
+    frame: pd.DataFrame = field(repr=False)
+    remark: str = ""
+    shown: bool = True  # on a terminal; a figure's data is for the file
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim that was put to the test, and whether it holds here."""
+
+    claim: str
+    holds: bool
+    found: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """A study run again."""
+
+    name: str
+    source: str
+    scale: str
+    protocol: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    remarks: tuple[str, ...] = ()
+    figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
+    seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the figures, ready for JSON."""
+        return {
+            "reproduction": self.name,
+            "source": self.source,
+            "scale": self.scale,
+            "seconds": self.seconds,
+            "protocol": list(self.protocol),
+            "tables": {one.key: one.frame.to_dict("records") for one in self.comparisons},
+            "differences": {one.key: one.remark for one in self.comparisons if one.remark},
+            "verdicts": [vars(one) for one in self.verdicts],
+            "remarks": list(self.remarks),
+        }
+
+    def writers(self, document: str) -> dict[str, Writer]:
+        """Every file of the report by its name: a CSV for each table, a page for each figure, and the JSON document."""
+        tables = {f"{one.key}.csv": _csv(one.frame) for one in self.comparisons}
+        pages = {f"{key}.html": _page(figure) for key, figure in self.figures.items()}
+        return {**tables, **pages, "report.json": lambda file: file.write_text(document + "\n", encoding="utf-8")}
+
+
+def _csv(frame: pd.DataFrame) -> Writer:
+    return lambda file: frame.to_csv(file, index=False)
+
+
+def _page(figure: Figure) -> Writer:
+    return lambda file: figure.write_html(file, include_plotlyjs=True)
+
+
+def published(name: str) -> pd.DataFrame:
+    """A published table from the data files of this package; their first line is the source.
+
+    >>> published("aminifar_table_3").columns.tolist()
+    ['level', 'version', 'published']
+    """
+    text = files("optmodels.reproduce").joinpath("published", f"{name}.csv")
+    with text.open(encoding="utf-8") as file:
+        return pd.read_csv(file, comment="#")
+
+
+def beside(theirs: pd.DataFrame, ours: pd.DataFrame, on: Sequence[str]) -> pd.DataFrame:
+    """Published and our values by common keys, and our value minus theirs; rows in the published order.
+
+    >>> theirs = pd.DataFrame({"k": [3, 5], "published": [5.69, 9.09]})
+    >>> beside(theirs, pd.DataFrame({"k": [5, 3], "ours": [7.27, 4.68]}), ["k"])
+       k  published  ours  difference
+    0  3       5.69  4.68       -1.01
+    1  5       9.09  7.27       -1.82
+    """
+    joined = theirs.merge(ours, on=list(on), how="left")
+    return joined.assign(difference=joined["ours"] - joined["published"])
+
+
+def long(frame: pd.DataFrame, keys: Iterable[str], value: str) -> pd.DataFrame:
+    """A table with a column for each metric, as one row for each value, the column's name under `metric`."""
+    return frame.melt(id_vars=list(keys), var_name="metric", value_name=value)
+
+
+def largest(differences: pd.Series) -> float:
+    """The largest difference in absolute terms, NaN if there is none."""
+    known = differences.dropna().abs()
+    return float(known.max()) if len(known) else float(np.nan)
