@@ -22,6 +22,7 @@ from optmodels.files import write_whole
 from optmodels.hierarchy import Hierarchy
 from optmodels.reading import read_frame
 from optmodels.roles import Bins, Kind, Missing, Others, Roles, Scaling
+from optmodels.synthetic import health, sepsis
 from optmodels.table import Table
 
 _BUNDLED = Path(__file__).parent / "data"
@@ -200,9 +201,32 @@ _IPUMS = Dataset(
     _RESEARCH,
 )
 
+_INVENTED = "drawn by this package, see optmodels.synthetic"
+_HEALTH = Dataset(
+    "health",
+    "Synthetic health records in the shape of MASS's",
+    10_000,
+    health.ROLES,
+    (),
+    _INVENTED,
+    "none needed",
+)
+_SEPSIS = Dataset(
+    "sepsis",
+    "Synthetic hospital stays in the shape of MO-OBAM's sepsis table",
+    sepsis.SEPSIS_RECORDS,
+    sepsis.ROLES,
+    (),
+    _INVENTED,
+    "none needed",
+)
+
 DATASETS: Mapping[str, Dataset] = {
     one.name: one
-    for one in (_GERMAN, _ADULT, _HEART, _CENSUS, _TARRAGONA, _PERSON20, _CENSUS_20K, _CENSUS_100K, _IPUMS)
+    for one in (
+        *(_GERMAN, _ADULT, _HEART, _CENSUS, _TARRAGONA, _PERSON20, _CENSUS_20K, _CENSUS_100K, _IPUMS),
+        *(_HEALTH, _SEPSIS),
+    )
 }
 
 
@@ -226,6 +250,10 @@ def frame(name: str) -> pd.DataFrame:
     known = dataset(name)
     files = [locate(source) for source in known.sources]
     match name:
+        case "health":
+            return health.HealthRecords().frame(known.rows)
+        case "sepsis":
+            return sepsis.sepsis_like(known.rows).frame
         case "german":
             found = pd.read_csv(files[0], sep=" ", names=GERMAN_COLUMNS)
         case "adult":

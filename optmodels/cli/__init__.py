@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from optmodels.cli import anonymize, audit, demo, listing, pareto, release, reproduce, utility, warm_up
+from optmodels.cli import anonymize, audit, demo, listing, pareto, release, reproduce, synthesize, utility, warm_up
 from optmodels.cli.errors import exit_code
 from optmodels.errors import NoSolutionError
 
@@ -89,6 +89,9 @@ app.command(
 app.command(epilog="Example: optmodels reproduce aminifar --quick --out aminifar")(reproduce.reproduce)
 app.command("list", epilog="Example: optmodels list solvers")(listing.list_)
 app.command(epilog="Example: optmodels demo --out demo")(demo.demo)
+app.command(epilog="Example: optmodels synthesize health --rows 1000000 --out health.parquet --save-roles health.toml")(
+    synthesize.synthesize
+)
 app.command("warm-up")(warm_up.warm_up)
 
 

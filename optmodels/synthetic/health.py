@@ -98,12 +98,13 @@ class HealthRecords:
         `on_rows` is told how many have been written.
         """
         whole("rows", rows, 1)
-        return write_whole(path, lambda draft: self._fill(draft, rows, on_rows))
+        return write_whole(path, lambda draft: self.fill(draft, rows, on_rows))
 
-    def _fill(self, draft: Path, rows: int, on_rows: OnRows | None) -> None:
+    def fill(self, path: Path, rows: int, on_rows: OnRows | None = None) -> None:
+        """Write the first records into a file that may be left half-full if something goes wrong: see `write`."""
         blocks = self.batches(rows)
         written = 0
-        with pa.parquet.ParquetWriter(draft, self.block(0).schema) as writer:
+        with pa.parquet.ParquetWriter(path, self.block(0).schema) as writer:
             while group := list(islice(blocks, ROW_GROUP // BLOCK)):
                 portion = pa.Table.from_batches(group)
                 writer.write_table(portion, row_group_size=ROW_GROUP)

@@ -6,13 +6,22 @@ import numpy as np
 import pandas as pd
 
 from optmodels.errors import InputError
-from optmodels.roles import Kind
+from optmodels.roles import Roles
 from optmodels.table import Table
 
 SEPSIS_RECORDS = 119_871
 SEPSIS_CONDITIONS = 30
 _RACES = {"white": 0.66, "black": 0.15, "hispanic": 0.11, "asian": 0.04, "native": 0.01, "other": 0.03}
 _INSURANCES = {"private": 0.5, "medicaid": 0.3, "none": 0.1, "medicare": 0.1}
+_CONDITIONS = tuple(f"condition_{number:02}" for number in range(1, SEPSIS_CONDITIONS + 1))
+
+ROLES = Roles(
+    quasi={
+        **dict.fromkeys(("age", "days", "income"), "numeric"),
+        **dict.fromkeys(("sex", "race", "insurance"), "categorical"),
+    },
+    sensitive=_CONDITIONS,
+)
 
 
 def sepsis_like(n: int = SEPSIS_RECORDS, *, seed: int = 0) -> Table:
@@ -44,8 +53,5 @@ def sepsis_like(n: int = SEPSIS_RECORDS, *, seed: int = 0) -> Table:
     burden = 0.7 * frailty + 0.2 * np.log(days)
     for j, share in enumerate(np.geomspace(0.01, 0.5, SEPSIS_CONDITIONS)):
         logit = np.log(share / (1 - share)) + draw.uniform(0.1, 0.6) * burden
-        columns[f"condition_{j + 1:02}"] = np.where(draw.random(n) < 1 / (1 + np.exp(-logit)), "yes", "no")
-    frame = pd.DataFrame(columns)
-    quasi: dict[str, Kind] = dict.fromkeys(("age", "days", "income"), "numeric")
-    quasi |= dict.fromkeys(("sex", "race", "insurance"), "categorical")
-    return Table(frame, quasi=quasi, sensitive=list(frame.columns[len(quasi) :]))
+        columns[_CONDITIONS[j]] = np.where(draw.random(n) < 1 / (1 + np.exp(-logit)), "yes", "no")
+    return Table.with_roles(pd.DataFrame(columns), ROLES)
