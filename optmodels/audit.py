@@ -147,7 +147,7 @@ def audit(
         codes, values, has_order = _numbered(frame[name], ordered)
         found[name] = histograms(labels, codes)
         hierarchy = (hierarchies or {}).get(name)
-        levels[name] = _sensitive_levels(found[name], values, has_order, hierarchy)
+        levels[name] = sensitive_levels(found[name], values, has_order, hierarchy)
     people = None if population is None else risk.population_sizes(frame, labels, population, quasi)
     return Audit(
         records=len(frame),
@@ -234,11 +234,18 @@ def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]]
     return codes, pd.Index(values)
 
 
-def _sensitive_levels(
-    found: Histograms, values: pd.Index, has_order: bool, hierarchy: Hierarchy | None
+def sensitive_levels(
+    found: Histograms,
+    values: pd.Index,
+    has_order: bool,
+    hierarchy: Hierarchy | None,
+    *,
+    shares: NDArray[np.float64] | None = None,
+    least: int | None = None,
 ) -> SensitiveLevels:
+    """What the worst class protects of an attribute; `shares` and the `least` l are the classes' own unless given."""
     size = len(values)
-    shares = privacy.shares(found, size)
+    shares = privacy.shares(found, size) if shares is None else shares
     ground: Literal["equal", "ordered", "hierarchical"] = "ordered" if has_order else "equal"
     transport = Transport.ordered(size) if has_order else Transport.equal(size)
     if hierarchy is not None:
@@ -250,7 +257,7 @@ def _sensitive_levels(
     return SensitiveLevels(
         distinct_l=privacy.distinct_l(found),
         entropy_l=privacy.entropy_l(found),
-        recursive_c=privacy.recursive_c(found),
+        recursive_c=privacy.recursive_c(found, least),
         t_variational=worst(Transport.variational(size)),
         t_emd=worst(transport),
         t_ground=ground,

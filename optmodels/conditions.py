@@ -108,8 +108,10 @@ class Conditions:
             InputError: k exceeds the number of records, or a condition needs a sensitive attribute and
                 the table has none.
         """
-        if self.k > table.n:
-            raise InputError(f"k={self.k} is more than the table's {table.n} records: lower k or give more records.")
+        if self.k > table.records_in_all:
+            raise InputError(
+                f"k={self.k} is more than the table's {table.records_in_all} records: lower k or give more records."
+            )
         if self.needs_sensitive and not table.sensitive:
             raise InputError(
                 f"The conditions ({self.describe()}) are about sensitive attributes and the table has none: "
@@ -118,7 +120,6 @@ class Conditions:
         sizes = [len(levels) for levels in table.sensitive_levels]
         starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         codes = (table.sensitive_codes + starts[:-1]).astype(np.int32)
-        shares = np.bincount(codes.ravel(), minlength=int(starts[-1])) / table.n
         transports = [self.transport(table, j) for j in range(len(sizes))]
         edges = np.cumsum([0] + [len(transport.weight) for transport in transports]).astype(np.int64)
         return ClassTest(
@@ -128,7 +129,7 @@ class Conditions:
             distinct_l=int(self.distinct_l or 0),
             entropy=np.full(len(sizes), log(self.entropy_l or 1.0)),
             t=float("inf") if self.t is None else float(self.t),
-            shares=shares.astype(np.float64),
+            shares=table.sensitive_shares,
             order=_joined([transport.order for transport in transports]),
             edge_starts=edges,
             edge_low=_joined([transport.low for transport in transports]),

@@ -79,10 +79,9 @@ def extent(table: Table) -> Price:
 
     A numeric side is weight * (max - min)/(U - L); a categorical one is weight * (distinct - 1)/(domain - 1).
     """
-    values = table.values
-    reach = np.ptp(values, axis=0) if len(values) else np.ones(values.shape[1])
+    reach = table.ranges
     weights = np.array([table.weights[name] for name in table.measured])
-    sides = np.ascontiguousarray(values * (weights / np.where(reach > 0, reach, 1.0)))
+    sides = np.ascontiguousarray(table.values * (weights / np.where(reach > 0, reach, 1.0)))
     domains = np.array([len(table.levels[name]) for name in table.categorical], np.float64)
     code_weights = np.array([table.weights[name] for name in table.categorical]) / np.maximum(domains - 1, 1)
     return Price("extent", sides, table.codes, code_weights)

@@ -92,7 +92,7 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
         low, high = np.minimum.reduceat(values, starts[:-1]), np.maximum.reduceat(values, starts[:-1])
         if bool((low == high).all()):
             return original
-        lows, highs = _spelled(low), _spelled(high)
+        lows, highs = spelled(low), spelled(high)
         return _texts_of(_ranges(lows, highs, [*lows, *highs]), labels, name)
     found = _level_histograms(table, name, labels)
     if len(found.values) == len(found.sizes):
@@ -111,7 +111,7 @@ def _ancestors(table: Table, name: str, labels: Labels) -> pd.Series:
     if not levels.any() and table.kinds[name] == "numeric":
         return table.frame[name]
     if not levels.any():  # levels, not cells: 1 and 1.0 in one column are equal, but written differently
-        return pd.Series(table.levels[name].take(_level_codes(table, name)), name=name)
+        return pd.Series(table.levels[name].take(table.level_codes(name)), name=name)
     anyone = np.empty(len(levels), leaves.dtype)
     anyone[labels] = leaves
     return _texts_of([str(node) for node in hierarchy.labels[hierarchy.nodes[anyone, levels]]], labels, name)
@@ -126,22 +126,16 @@ def _means(values: NDArray[np.float64], labels: Labels) -> NDArray[np.float64]:
     return means
 
 
-def _level_codes(table: Table, name: str) -> NDArray[np.int32]:
-    if table.kinds[name] == "ordinal":
-        return table.values[:, table.measured.index(name)].astype(np.int32)
-    codes: NDArray[np.int32] = table.codes[:, table.categorical.index(name)]
-    return codes
-
-
 def _level_histograms(table: Table, name: str, labels: Labels) -> Histograms:
-    return histograms(labels, _level_codes(table, name))
+    return histograms(labels, table.level_codes(name))
 
 
 def _per_entry(per_class: NDArray[np.int64], found: Histograms) -> NDArray[np.int64]:
     return np.repeat(per_class, np.diff(found.starts))
 
 
-def _spelled(numbers: NDArray[np.generic]) -> list[str]:
+def spelled(numbers: NDArray[np.generic]) -> list[str]:
+    """Numbers as text; whole ones without a point."""
     return [str(int(n)) if isinstance(n, float) and n.is_integer() else str(n) for n in numbers.tolist()]
 
 

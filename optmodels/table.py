@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from optmodels.encoding import (
     level_column,
     numeric_column,
     ordered_levels,
+    places_in_order,
     settle_missing,
     sorted_levels,
 )
@@ -28,6 +29,9 @@ from optmodels.hierarchy import Hierarchy
 from optmodels.partition import Labels, class_sizes, group_rows
 from optmodels.reading import as_frame, column_names, read_frame
 from optmodels.roles import Bins, Kind, Missing, Others, Roles, Scaling
+
+if TYPE_CHECKING:
+    from optmodels.whole import Levels, Whole
 
 Item = TypeVar("Item", bound=np.generic)
 
@@ -64,6 +68,7 @@ class Table:
     roles: Roles
     missing_report: dict[str, Any]
     _frame: pd.DataFrame
+    _whole: Whole | None = None  # what this table is a part of
 
     def __init__(
         self,
@@ -190,6 +195,11 @@ class Table:
         """Number of records."""
         return len(self._frame)
 
+    @property
+    def records_in_all(self) -> int:
+        """Number of records of the table that this one is a part of; its own where it is all there is."""
+        return self.n if self._whole is None else self._whole.n
+
     def __len__(self) -> int:
         return len(self._frame)
 
@@ -259,6 +269,8 @@ class Table:
     @cached_property
     def centres(self) -> NDArray[np.float64]:
         """What the scaling takes off each measured attribute."""
+        if self._whole is not None:
+            return np.array([self._whole.scaling(name, self.roles.scaling)[0] for name in self.measured])
         match self.roles.scaling:
             case "standard":
                 return np.asarray(self.values.mean(axis=0))
@@ -269,6 +281,8 @@ class Table:
     @cached_property
     def scales(self) -> NDArray[np.float64]:
         """What the scaling divides each measured attribute by: sample standard deviation or range, 1 if constant."""
+        if self._whole is not None:
+            return np.array([self._whole.scaling(name, self.roles.scaling)[1] for name in self.measured])
         if self.roles.scaling == "none":
             return np.ones(len(self.measured))
         ranges = self.values.max(axis=0) - self.values.min(axis=0)
@@ -279,6 +293,14 @@ class Table:
             else np.array([np.std(self.values[:, j], ddof=1) if spread > 0 else 1.0 for j, spread in enumerate(ranges)])
         )
         return np.where(ranges > 0, divisors, 1.0)
+
+    @cached_property
+    def ranges(self) -> NDArray[np.float64]:
+        """How far apart the extremes of each measured attribute are."""
+        if self._whole is not None:
+            found = [self._whole.measured(name) for name in self.measured]
+            return np.array([moments.high - moments.low for moments in found])
+        return np.asarray(np.ptp(self.values, axis=0))
 
     @cached_property
     def scaled(self) -> NDArray[np.float64]:
@@ -319,6 +341,23 @@ class Table:
             return numbers or name in self.roles.bins or name in self.roles.orders
 
         return tuple(ordered(name) for name in self.sensitive)
+
+    @cached_property
+    def sensitive_shares(self) -> NDArray[np.float64]:
+        """The distribution of the values of the sensitive attributes, one after the other."""
+        if self._whole is not None:
+            return self._whole.shares()
+        sizes = [len(levels) for levels in self.sensitive_levels]
+        counts = [np.bincount(codes, minlength=m) for codes, m in zip(self.sensitive_codes.T, sizes, strict=True)]
+        return np.concatenate([np.zeros(0), *counts]) / self.n
+
+    def level_codes(self, name: str) -> Codes:
+        """Which level of a categorical or ordinal quasi-identifier each record has."""
+        if name not in self.levels:
+            raise unknown("categorical or ordinal quasi-identifier", name, self.levels)
+        if name in self.categorical:
+            return self.codes[:, self.categorical.index(name)]
+        return self.values[:, self.measured.index(name)].astype(np.int32)
 
     def leaf_codes(self, name: str) -> NDArray[np.int32]:
         """The leaf of each record in the hierarchy of a column."""
@@ -362,6 +401,25 @@ class Table:
             known[name] = getattr(self, name)[chosen]
         return part
 
+    def part_of(self, whole: Whole) -> Table:
+        """The same records with the levels, the scaling, the ranges and the distribution of a larger table."""
+        part = object.__new__(Table)
+        part.roles, part.missing_report, part._frame = self.roles, self.missing_report, self._frame
+        part._whole = whole
+        known = vars(part)
+
+        def encoded(levels: Levels, own: tuple[Codes, pd.Index]) -> tuple[Codes, pd.Index]:
+            codes, values = own
+            places = places_in_order(levels.values, values)[0] if levels.given else levels.values.get_indexer(values)
+            return np.asarray(places, np.int32)[codes], levels.values
+
+        known["_levelled"] = {name: encoded(whole.levels[name], own) for name, own in self._levelled.items()}
+        known["_sensitive_levelled"] = [
+            encoded(levels, own) for levels, own in zip(whole.sensitive.values(), self._sensitive_levelled, strict=True)
+        ]
+        known["sensitive_ordered"] = whole.sensitive_ordered
+        return part
+
     def rescaled(
         self,
         *,
@@ -378,7 +436,7 @@ class Table:
         merged = None if weights is None else {**self.roles.weights, **weights}
         other = object.__new__(Table)
         other.roles = self.roles.revised(scaling=scaling, weights=merged, gamma=gamma)
-        other.missing_report, other._frame = self.missing_report, self._frame
+        other.missing_report, other._frame, other._whole = self.missing_report, self._frame, self._whole
         known = vars(other)
         for name in ("levels", "values", "codes", "sensitive_levels", "sensitive_ordered", "sensitive_codes"):
             known[name] = getattr(self, name)

@@ -114,7 +114,7 @@ class Blocks(Solver):
         inner = self._configured(int(cuts.sizes.max()), timed=timed)
         held_back = seams.TIME_SHARE if self.compare else 0.0
         try:
-            with backends.opened(self.backend, problem, cuts, self._workers, client, run.interrupt) as backend:
+            with backends.opened(self.backend, problem, cuts, self.worker_count, client, run.interrupt) as backend:
                 run.details["workers"] = backend.workers
                 solve_blocks(stitching, backend, inner, run, held_back=held_back)
             if self.compare and stitching.solved == len(cuts) and not run.expired:
@@ -127,7 +127,8 @@ class Blocks(Solver):
             run.details |= stitching.told()
 
     @property
-    def _workers(self) -> int:
+    def worker_count(self) -> int:
+        """How many workers there are to be in threads or processes; a cluster has its own."""
         if self.workers is not None:
             return self.workers
         return backends.cores() if self.backend != "in-process" or self.inner in _SIDE_BY_SIDE else 1

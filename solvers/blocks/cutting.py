@@ -7,7 +7,7 @@ it might have become are merged, as it were, before they exist.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.partition import group_rows
-from optmodels.price import SPREAD, Price
+from optmodels.price import SPREAD, Floats, Price
 from solvers.mondrian import Places, Rows, cut_once
 
 Cut = Literal["kd", "strata"]
@@ -161,11 +161,17 @@ def places_by_price(price: Price) -> Places:
     are spread evenly over a side of the length given to it.
     """
     columns = [*price.numeric.T, *price.codes.T]
+    sides = category_sides(price, [int(codes.max(initial=0)) + 1 for codes in price.codes.T])
+    factors = [*[1.0] * price.numeric.shape[1], *sides.tolist()]
     places = np.empty((price.n, len(columns)), np.float32)
-    for j, column in enumerate(columns):
-        places[:, j] = column - column.min()
-    for j, weight in enumerate(price.code_weights.tolist()):
-        levels = int(price.codes[:, j].max(initial=0)) + 1
-        side = np.sqrt(12 * weight * (1 - 1 / levels)) if price.kind == SPREAD else weight * (levels - 1)
-        places[:, price.numeric.shape[1] + j] *= side / max(levels - 1, 1)
+    for j, (column, factor) in enumerate(zip(columns, factors, strict=True)):
+        places[:, j] = (column - column.min()) * factor
     return places
+
+
+def category_sides(price: Price, levels: Sequence[int]) -> Floats:
+    """How far apart two neighbouring levels of each category are placed; `levels` are how many each has."""
+    number = np.array(levels, np.float64)
+    if price.kind == SPREAD:
+        return np.sqrt(12 * price.code_weights * (1 - 1 / np.maximum(number, 1))) / np.maximum(number - 1, 1)
+    return price.code_weights

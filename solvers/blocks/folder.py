@@ -1,0 +1,294 @@
+"""Releases of tables that fit into no memory: a Parquet folder in, a Parquet folder out, by blocks.
+
+Pieces are summed up; groups of records that lie together are settled by a k-d tree on a sample and exact counts; pieces
+are shuffled to groups, groups solved block by block and recoded, and records put into parts by a hash of their released
+values. So equal records share a part, parts tell nothing of groups, and the audit is exact, part by part, from
+what was written. No process holds more than a piece, a group or a part; all of them must see the same files.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from math import ceil
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from optmodels.audit import Audit
+from optmodels.audit_parts import Ground, Tally, merged_audit
+from optmodels.conditions import Conditions
+from optmodels.errors import BrokenPromiseError, InputError, RefusedError, whole
+from optmodels.interrupt import Interrupt
+from optmodels.problem import Formulation
+from optmodels.recoding import Method
+from optmodels.report import audit_page
+from optmodels.roles import Roles
+from optmodels.solver import OnProgress, Progress
+from optmodels.whole import Whole
+from solvers.blocks import Blocks, groups
+from solvers.blocks.crew import Crew, crew
+from solvers.blocks.pieces import check_roles, pieces_of, sum_up
+from solvers.blocks.routing import grow, merged_groups
+
+Result = TypeVar("Result")
+
+GROUP_ROWS = 250_000
+SAMPLE_PER_GROUP = 1_000
+MOST_SAMPLED = 2_000_000
+AUDIT_FILE = "_audit.json"  # readers of Parquet folders pass over names that begin so
+
+
+@dataclass(frozen=True)
+class FolderRelease:
+    """A release in a folder: its audit from the written parts, what it cost, and how it came about."""
+
+    folder: Path
+    audit: Audit = field(repr=False)
+    values: Mapping[str, float]
+    method: Method
+    provenance: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    def to_html(self) -> str:
+        """The audit and the provenance as one page."""
+        return audit_page(self.audit, {"recoding": self.method, **self.provenance})
+
+
+def anonymize_folder(
+    source: object,
+    out: str | Path,
+    *,
+    roles: Roles,
+    formulation: Formulation,
+    solver: Blocks | None = None,
+    method: Method | None = None,
+    group_rows: int = GROUP_ROWS,
+    seed: int = 0,
+    time_limit: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> FolderRelease:
+    """Anonymise a Parquet folder, or a Dask DataFrame, into a folder that appears whole or not at all.
+
+    `group_rows` is about how many records a worker holds at a time, and so bounds its memory. Once the time is over, or
+    after Ctrl-C, the groups that are left are cut at medians, which takes little; a second Ctrl-C leaves nothing.
+
+    Raises:
+        InputError: the source, the roles or the options are wrong, or `out` exists already.
+        BrokenPromiseError: the written parts do not keep the promise; nothing is left of them.
+    """
+    whole("group_rows", group_rows, 1)
+    chosen = solver if solver is not None else Blocks()
+    target = Path(out)
+    if target.exists():
+        raise InputError(f"The folder '{target}' exists already: name a new one.")
+    if not target.parent.is_dir():
+        raise InputError(f"There is no folder '{target.parent}' to write '{target.name}' into.")
+    check_roles(roles)
+    with (
+        crew(chosen.backend, chosen.worker_count, chosen.address) as workers,
+        _scratch(target.parent) as scratch,
+    ):
+        flow = _Flow(workers, seed, time_limit, on_progress)
+        folder = _as_folder(source, scratch)
+        return flow.run(folder, target, roles, formulation, chosen, method, group_rows, scratch)
+
+
+class _Flow:
+    """The steps one after the other, each done by all workers side by side."""
+
+    def __init__(self, workers: Crew, seed: int, time_limit: float | None, on_progress: OnProgress | None) -> None:
+        self.workers, self.seed, self.time_limit, self.on_progress = workers, seed, time_limit, on_progress
+        self.interrupt = Interrupt()
+        self.began = perf_counter()
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left; none after Ctrl-C."""
+        if self.interrupt.pressed:
+            return 0.0
+        return float("inf") if self.time_limit is None else self.time_limit - (perf_counter() - self.began)
+
+    def run(
+        self,
+        folder: Path,
+        out: Path,
+        roles: Roles,
+        formulation: Formulation,
+        solver: Blocks,
+        method: Method | None,
+        group_rows: int,
+        scratch: Path,
+    ) -> FolderRelease:
+        """From pieces to parts."""
+        with self.interrupt.listening():
+            pieces, names = pieces_of(folder)
+            columns = roles.settle(names)
+            cleaned = roles.revised(identifiers=(), others="keep")
+            types = _plain_types(Path(pieces[0].file), columns, roles)
+            sums = self._all("summing up", [(sum_up, (piece, cleaned, columns)) for piece in pieces])
+            total = Whole.all_of(sums)
+            # one group after the other: side by side is what groups are
+            inner = replace(solver, backend="in-process", workers=1, address=None, compare=False)
+            plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch)
+            wanted = max(1, round(total.n / group_rows))
+            share = min(1.0, max(2.0, SAMPLE_PER_GROUP * wanted) / total.n, MOST_SAMPLED / total.n)
+            samples = self._all("sampling", [(groups.sample, (piece, plan, share)) for piece in pieces])
+            if samples[0].refused is not None:
+                raise RefusedError(f"The solver 'blocks' cannot solve this problem: {samples[0].refused}")
+            chosen = method or samples[0].release_method
+            places = np.concatenate([one.places for one in samples])
+            tree = grow(places, max(1.0, len(places) / wanted))
+            mirrored = wanted if solver.cut == "strata" else 0
+            shuffled = self._all("shuffling", [(groups.shuffle, (p, plan, tree, mirrored)) for p in pieces])
+            assert samples[0].test is not None
+            settled = merged_groups(
+                samples[0].test,
+                sum(one.sizes for one in shuffled),  # type: ignore[arg-type]
+                sum(one.counts for one in shuffled),  # type: ignore[arg-type]
+                group_rows,
+            )
+            parts = max(1, ceil(total.n / group_rows))
+            solved = self._solve(plan, shuffled, settled, chosen, parts)
+            return self._publish(plan, out, solved, chosen, parts, types, samples[0].conditions, settled, shuffled)
+
+    def _solve(
+        self,
+        plan: groups.Plan,
+        shuffled: Sequence[groups.Shuffled],
+        settled: Sequence[tuple[int, ...]],
+        method: Method,
+        parts: int,
+    ) -> list[groups.Group]:
+        def order(number: int, unfinished: int) -> tuple[Any, ...]:
+            members = [
+                (one.file, one.row_groups[leaf])
+                for leaf in settled[number]
+                for one in shuffled
+                if leaf in one.row_groups
+            ]
+            share = self.remaining * min(self.workers.workers, unfinished) / unfinished
+            return number, members, plan, method, parts, None if share == float("inf") else share
+
+        steps = [(groups.solve_group, lambda left, n=number: order(n, left)) for number in range(len(settled))]
+        return self._all("solving groups", steps)
+
+    def _publish(
+        self,
+        plan: groups.Plan,
+        out: Path,
+        solved: Sequence[groups.Group],
+        method: Method,
+        parts: int,
+        types: pa.Schema,
+        conditions: Conditions,
+        settled: Sequence[tuple[int, ...]],
+        shuffled: Sequence[groups.Shuffled],
+    ) -> FolderRelease:
+        draft = plan.scratch / "release"
+        draft.mkdir()
+        members = {
+            part: [(group.file, group.row_groups[part]) for group in solved if part in group.row_groups]
+            for part in range(parts)
+        }
+        steps = [(groups.put_together, (part, some, plan, draft, types)) for part, some in members.items() if some]
+        written = self._all("writing parts", steps)
+        tally = reduce(Tally.merged, (part.tally for part in written))
+        ground = Ground(
+            {name: levels.values for name, levels in plan.whole.sensitive.items()},
+            dict(zip(plan.whole.sensitive, plan.whole.sensitive_ordered, strict=True)),
+            {name: h for name, h in plan.roles.hierarchies.items() if name in plan.whole.sensitive},
+        )
+        quasi = list(plan.roles.quasi)
+        judged = self._all("auditing", [(groups.judge, (part.file, quasi, ground, tally)) for part in written])
+        cost = groups.all_costs(solved)
+        audit = merged_audit(judged)
+        if broken := audit.check(conditions):
+            raise BrokenPromiseError(
+                f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written."
+            )
+        if audit.records != plan.whole.n:
+            raise BrokenPromiseError(f"The release has {audit.records} records of {plan.whole.n}. Nothing was written.")
+        gcp = cost.cells / (plan.whole.n * len(quasi))
+        values = {solved[0].target: cost.value}
+        audit = audit.annotated(promise=conditions.to_dict(), loss={**values, "gcp": gcp})
+        peaks = [*(one.peak for one in shuffled), *(one.peak for one in solved), *(one.peak for one in written)]
+        provenance = {
+            "formulation": plan.formulation.name,
+            "parameters": plan.formulation.to_dict(),
+            "solver": "blocks",
+            "inner": plan.solver.inner,
+            "values": values,
+            "seed": self.seed,
+            "seconds": perf_counter() - self.began,
+            "stop": "interrupted" if self.interrupt.pressed else "time" if self.remaining <= 0 else "converged",
+            "details": {
+                "pieces": len(shuffled),
+                "groups": len(settled),
+                "blocks": sum(group.blocks for group in solved),
+                "blocks_by_median_cuts": sum(group.by_median_cuts for group in solved),
+                "parts": len(written),
+                "workers": self.workers.workers,
+                "peak_worker_megabytes": round(max(peaks)),
+            },
+        }
+        record = {"audit": audit.to_dict(), **provenance}
+        (draft / AUDIT_FILE).write_text(json.dumps(record, indent=2, default=str) + "\n", encoding="utf-8")
+        draft.replace(out)
+        return FolderRelease(out, audit, values, method, provenance)
+
+    def _all(self, note: str, steps: Sequence[tuple[Callable[..., Result], Any]]) -> list[Result]:
+        def report(done: int) -> None:
+            if self.on_progress is not None:
+                seconds = perf_counter() - self.began
+                self.on_progress(Progress("blocks", seconds, None, None, None, note, done, len(steps)))
+
+        return self.workers.do(steps, report)
+
+
+@contextmanager
+def _scratch(beside: Path) -> Iterator[Path]:
+    """A folder for what is on its way, on the same disk as the release; gone in the end."""
+    folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=beside))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _as_folder(source: object, scratch: Path) -> Path:
+    """The source as a Parquet folder; a Dask DataFrame is written to one by its own workers."""
+    if isinstance(source, str | Path):
+        folder = Path(source)
+        if not folder.is_dir():
+            raise InputError(f"'{folder}' is not a folder of Parquet files.")
+        return folder
+    if hasattr(source, "to_parquet") and hasattr(source, "npartitions"):
+        folder = scratch / "source"
+        source.to_parquet(str(folder), write_index=False)
+        return folder
+    raise InputError(
+        f"A release by folder is made from a Parquet folder or a Dask DataFrame, not from {type(source).__name__}."
+    )
+
+
+def _plain_types(file: Path, columns: Sequence[str], roles: Roles) -> pa.Schema:
+    """The types of the columns that are released as they are, so that all parts have the same."""
+    kept = [name for name in columns if name not in roles.quasi and name not in roles.bins]
+    schema = pq.read_schema(file)
+    plain = [
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_string,
+        pa.types.is_large_string,
+    ]
+    return pa.schema([schema.field(name) for name in kept if any(is_(schema.field(name).type) for is_ in plain)])

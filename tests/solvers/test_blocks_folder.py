@@ -1,0 +1,241 @@
+"""A Parquet folder in, a Parquet folder out: nothing is lost, conditions hold, the audit is that of the whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
+from optmodels import Table
+from optmodels.audit import audit
+from optmodels.conditions import Conditions
+from optmodels.errors import InfeasibleError, InputError, RefusedError
+from optmodels.release import release
+from optmodels.roles import Roles
+from optmodels.solver import Progress
+from solvers.blocks import Blocks
+from solvers.blocks.folder import anonymize_folder
+
+ROLES = Roles(
+    quasi={"age": "numeric", "town": "categorical", "grade": "ordinal"},
+    sensitive=("illness",),
+    identifiers=("name",),
+    orders={"grade": ("low", "mid", "high")},
+    others="keep",
+    scaling="standard",
+)
+QUICK: dict[str, Any] = {"inner_options": {"iterations": 50}, "block_size": 40, "workers": 1}
+
+
+def people(n: int = 600, seed: int = 0) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"person {i}" for i in range(n)],
+            "age": draw.integers(18, 90, n),
+            "town": draw.choice(list("abcdefg"), n),
+            "grade": draw.choice(["low", "mid", "high"], n),
+            "illness": draw.choice(["flu", "cold", "gout"], n),
+            "visits": draw.integers(0, 9, n),
+        }
+    )
+
+
+def write(folder: Path, frame: pd.DataFrame, files: int = 4) -> Path:
+    folder.mkdir()
+    for i, some in enumerate(np.array_split(np.arange(len(frame)), files)):
+        pq.write_table(pa.Table.from_pandas(frame.iloc[some], preserve_index=False), folder / f"f{i}.parquet")
+    return folder
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "in", people())
+
+
+def released(folder: Path) -> pd.DataFrame:
+    frame: pd.DataFrame = pq.read_table(folder).to_pandas()
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [
+        (Microaggregation(k=5), None),
+        (Microaggregation(k=4, distinct_l=2, t=0.4), "interval"),
+        (LiangSamavi(k=4), None),
+        (MoObam(k=3, least_entropy=(0.8,)), "centroid"),
+    ],
+)
+@pytest.mark.parametrize("cut", ["kd", "strata"])
+def test_from_folder_to_folder(source: Path, tmp_path: Path, model: Any, method: Any, cut: Any) -> None:
+    out = tmp_path / "out"
+    found = anonymize_folder(
+        source, out, roles=ROLES, formulation=model, solver=Blocks(cut=cut, **QUICK), method=method, group_rows=150
+    )
+    frame = released(out)
+    assert len(frame) == 600
+    assert list(frame.columns) == ["age", "town", "grade", "illness", "visits"]
+    for name in ("illness", "visits"):
+        assert frame[name].value_counts().to_dict() == people()[name].value_counts().to_dict()
+    whole = audit(frame, quasi=list(ROLES.quasi), sensitive="illness")
+    asked = {key: value for key, value in model.to_dict().items() if key in ("k", "distinct_l", "entropy_l", "t")}
+    assert whole.check(Conditions(**asked)) == []
+    ours, theirs = found.audit.to_dict(), whole.to_dict()
+    for key in ("records", "classes", "k", "linkage", "homogeneity", "discernibility"):
+        assert ours[key] == theirs[key], key
+    for level, value in theirs["sensitive"]["illness"].items():
+        assert ours["sensitive"]["illness"][level] == pytest.approx(value), level
+    assert json.loads((out / "_audit.json").read_text())["audit"]["k"] == whole.k
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"], "nothing is left beside them"
+
+
+def test_one_group_is_what_the_table_in_memory_gives(source: Path, tmp_path: Path) -> None:
+    """The loss, the range and the parts of the audit that are computed from sums are those of the whole table."""
+    model = Microaggregation(k=5)
+    out = tmp_path / "out"
+    found = anonymize_folder(source, out, roles=ROLES, formulation=model, solver=Blocks(inner="mondrian"))
+    table = Table.with_roles(people(), ROLES)
+    problem = model.build(table)
+    solution = Blocks(inner="mondrian", compare=False).solve(problem)
+    assert solution.labels is not None
+    assert found.values["loss"] == pytest.approx(solution.values["loss"])
+    kept = release(table, solution.labels, promise=Conditions(k=5))
+    assert found.audit.loss["gcp"] == pytest.approx(kept.audit.loss["gcp"])
+    assert found.audit.classes == kept.audit.classes
+
+
+def test_workers_do_not_matter(source: Path, tmp_path: Path) -> None:
+    for workers in (1, 3):
+        anonymize_folder(
+            source,
+            tmp_path / f"out{workers}",
+            roles=ROLES,
+            formulation=Microaggregation(k=5),
+            solver=Blocks(**{**QUICK, "workers": workers}),
+            group_rows=100,
+        )
+    pd.testing.assert_frame_equal(released(tmp_path / "out1"), released(tmp_path / "out3"))
+
+
+def test_equal_records_do_not_fill_one_group(tmp_path: Path) -> None:
+    frame = people(400).assign(age=30, town="a", grade="low")
+    found = anonymize_folder(
+        write(tmp_path / "in", frame), tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=5), group_rows=50
+    )
+    assert found.provenance["details"]["groups"] == 8  # type: ignore[index]
+    assert found.audit.classes == 1
+
+
+def test_groups_that_cannot_keep_the_conditions_are_merged(tmp_path: Path) -> None:
+    frame = people(400).sort_values("age").assign(illness=["flu"] * 200 + ["cold"] * 200)
+    source = write(tmp_path / "in", frame)
+    model = Microaggregation(k=5, distinct_l=2)
+    roles = ROLES.revised(quasi={"age": "numeric"}, orders={})
+    with pytest.raises(InputError, match="use cut='strata'"):
+        anonymize_folder(source, tmp_path / "out", roles=roles, formulation=model, group_rows=10)
+    assert not (tmp_path / "out").exists()
+    mirrored = anonymize_folder(
+        source, tmp_path / "out", roles=roles, formulation=model, group_rows=40, solver=Blocks(cut="strata", **QUICK)
+    )
+    assert mirrored.audit.sensitive["illness"].distinct_l >= 2
+    with pytest.raises(InfeasibleError):
+        anonymize_folder(source, tmp_path / "no", roles=roles, formulation=Microaggregation(k=5, distinct_l=3))
+
+
+def test_ctrl_c_and_time_cut_the_rest_at_medians(source: Path, tmp_path: Path) -> None:
+    def press(state: Progress) -> None:
+        if state.note == "solving groups" and state.done == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    settings: dict[str, Any] = {
+        "roles": ROLES,
+        "formulation": Microaggregation(k=5),
+        "solver": Blocks(**QUICK),
+        "group_rows": 50,
+    }
+    pressed = anonymize_folder(source, tmp_path / "pressed", on_progress=press, **settings)
+    hurried = anonymize_folder(source, tmp_path / "hurried", time_limit=1e-3, **settings)
+    assert pressed.provenance["stop"] == "interrupted"
+    assert hurried.provenance["stop"] == "time"
+    for found in (pressed, hurried):
+        assert found.audit.k >= 5
+        assert found.provenance["details"]["blocks_by_median_cuts"] > 0  # type: ignore[index]
+
+
+def test_missing_cells_and_bins(tmp_path: Path) -> None:
+    frame = people(300)
+    frame["visits"] = frame["visits"].astype("Int64").mask(frame["age"] == 40)
+    frame["age"] = frame["age"].astype("float64").mask(frame.index % 50 == 0)
+    source = write(tmp_path / "in", frame)
+    roles = ROLES.revised(missing="drop", sensitive=("illness", "visits"), bins={"visits": [0, 3, 6, 9]})
+    found = anonymize_folder(source, tmp_path / "out", roles=roles, formulation=Microaggregation(k=4), group_rows=100)
+    dropped = frame["age"].isna() | frame["visits"].isna()
+    assert found.audit.records == int((~dropped).sum())
+    assert set(released(tmp_path / "out")["visits"]) == {"[0, 3)", "[3, 6)", "[6, 9]"}
+    for wrong, message in (
+        ({"missing": "impute"}, "fill the gaps beforehand"),
+        ({"bins": {"visits": 3}}, "give the edges of the bins"),
+        ({"missing": "error"}, r"In '.*': There are missing values"),
+    ):
+        with pytest.raises(InputError, match=message):
+            anonymize_folder(source, tmp_path / "no", roles=roles.revised(**wrong), formulation=Microaggregation(k=4))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_wrong_folders(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=5)}
+    with pytest.raises(InputError, match="exists already"):
+        anonymize_folder(source, tmp_path / "empty", **settings)
+    with pytest.raises(InputError, match="no Parquet files"):
+        anonymize_folder(tmp_path / "empty", tmp_path / "out", **settings)
+    with pytest.raises(InputError, match="is not a folder"):
+        anonymize_folder(source / "f0.parquet", tmp_path / "out", **settings)
+    with pytest.raises(InputError, match="k=700 is more than the table's 600 records"):
+        anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=700))
+    with pytest.raises(RefusedError, match="ties classes together"):
+        anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Aminifar(n_clusters=3))
+    (source / "f9.parquet").write_bytes(b"no parquet")
+    with pytest.raises(InputError, match="Cannot read"):
+        anonymize_folder(source, tmp_path / "out", **settings)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is an optional extra")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="2GB"
+    ) as cluster:
+        yield cluster
+
+
+def test_a_killed_worker_changes_nothing(cluster: Any, source: Path, tmp_path: Path) -> None:
+    from dask import dataframe
+    from distributed import Client
+
+    settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=5), "group_rows": 60}
+    anonymize_folder(source, tmp_path / "calm", solver=Blocks(**QUICK), **settings)
+    killed: list[int] = []
+    with Client(cluster) as client:
+
+        def kill_one(state: Progress) -> None:
+            if not killed and state.note == "solving groups" and state.done >= 2:
+                killed.append(sorted(client.run(os.getpid).values())[0])
+                os.kill(killed[0], signal.SIGKILL)
+
+        solver = Blocks(backend="dask", address=client, **QUICK)
+        frame = dataframe.read_parquet(source)
+        anonymize_folder(frame, tmp_path / "killed", solver=solver, on_progress=kill_one, **settings)
+    assert len(killed) == 1
+    pd.testing.assert_frame_equal(released(tmp_path / "calm"), released(tmp_path / "killed"))
