@@ -45,7 +45,7 @@ def column_names(path: str | Path, *, separator: str | None = None, encoding: st
     with _file_errors(file):
         match _format(file):
             case "parquet":
-                names = tuple(pa.parquet.read_schema(file).names)
+                names = tuple(_parquet_schema(file).names)
             case "arrow":
                 with pa.memory_map(str(file)) as source:
                     names = tuple(_arrow_reader(source).schema.names)
@@ -102,8 +102,8 @@ def _file_errors(file: Path) -> Iterator[None]:
 
 def _existing(path: str | Path) -> Path:
     file = Path(path)
-    if file.is_dir():
-        raise InputError(f"'{file}' is a folder; give the name of a CSV, Parquet or Arrow file.")
+    if file.is_dir() and next(file.rglob("*.parquet"), None) is None:
+        raise InputError(f"'{file}' is a folder without Parquet files; give the name of a CSV, Parquet or Arrow file.")
     if not file.exists():
         beside = [other.name for other in file.parent.iterdir()] if file.parent.is_dir() else []
         raise InputError(f"There is no file '{file}'.{nearest(file.name, beside)}")
@@ -117,6 +117,8 @@ def _check_unique(file: Path, names: Sequence[str]) -> None:
 
 
 def _format(file: Path) -> str:
+    if file.is_dir():
+        return "parquet"
     with open(file, "rb") as source:
         start = source.read(6)
     if start[:4] == b"PAR1":
@@ -140,8 +142,16 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
+def _parquet_schema(file: Path) -> pa.Schema:
+    """The schema of a file, or of a folder of files; a pandas index that was stored along is no column."""
+    if not file.is_dir():
+        return pa.parquet.read_schema(file)
+    schema = pa.parquet.ParquetDataset(file).schema
+    return pa.schema([field for field in schema if not field.name.startswith("__index_level_")])
+
+
 def _read_parquet(file: Path, wanted: Sequence[str]) -> pd.DataFrame:
-    schema = pa.parquet.read_schema(file)
+    schema = _parquet_schema(file)
     texts = [name for name in wanted if _is_text(schema.field(name).type)]
     table = pa.parquet.read_table(file, columns=list(wanted), read_dictionary=texts)
     return _to_frame(table.replace_schema_metadata(None))  # a stored pandas index would come back as the index

@@ -9,6 +9,7 @@ import typer
 
 from optmodels.cli import options
 from optmodels.cli.values import pairs
+from optmodels.errors import InputError
 
 
 def anonymize(
@@ -41,6 +42,8 @@ def anonymize(
         str, typer.Option(metavar="NAME|auto", help="How: see 'list solvers'.", rich_help_panel=options.SEARCH)
     ] = "auto",
     option: options.Option = None,
+    dask: options.Dask = None,
+    group_rows: options.GroupRows = None,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -49,20 +52,24 @@ def anonymize(
     json: options.Json = False,
 ) -> None:
     """Anonymise a table: find classes of similar records, release one description for each, and audit the result."""
-    from optmodels.cli import publishing, show
+    from optmodels.cli import folder, publishing, show
     from optmodels.cli.output import check_outputs
-    from optmodels.cli.parts import formulation_of, solver_of
-    from optmodels.cli.source import asked_roles, hierarchy_files, table_of
+    from optmodels.cli.parts import formulation_of, on_dask, solver_of
+    from optmodels.cli.source import asked_roles, hierarchy_files, roles_of, table_of
 
     method = publishing.method_of(recode)
+    into_folder = folder.is_meant(data, out)
+    if group_rows is not None and not into_folder:
+        raise InputError("--group-rows is for a folder of Parquet files that is anonymised into a folder.")
     check_outputs(
-        {"--out": out, "--report": report, "--save-roles": save_roles},
+        {"--out": None if into_folder else out, "--report": report, "--save-roles": save_roles},
         inputs=[Path(data), roles, *hierarchy_files(hierarchy).values()],
     )
-    publishing.check_ending(out)
+    if not into_folder:
+        publishing.check_ending(out)
     promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
-    search = solver_of(solver, pairs("--option", option or ()))
+    search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
     asked = asked_roles(
         numeric=numeric,
         categorical=categorical,
@@ -78,6 +85,23 @@ def anonymize(
         bins=bins,
         hierarchy=hierarchy,
     )
+    if into_folder:
+        assert out is not None
+        folder.anonymize(
+            Path(data),
+            out,
+            roles=roles_of(data, asked, roles),
+            model=model,
+            search=search,
+            method=method,
+            group_rows=group_rows,
+            time_limit=time_limit,
+            seed=seed,
+            report=report,
+            save_roles=save_roles,
+            json=json,
+        )
+        return
     table = table_of(data, asked, roles)
     problem = model.build(table, seed)
     with show.progress() as on_progress:

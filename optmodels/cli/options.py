@@ -12,7 +12,9 @@ PROMISE = "Promise"
 SEARCH = "Model and solver"
 FILES = "Output"
 
-Data = Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")]
+Data = Annotated[
+    str, typer.Argument(help="A CSV, Parquet or Arrow file, a folder of Parquet files, or the name of a dataset.")
+]
 
 Numeric = Annotated[
     list[str] | None, typer.Option(metavar="A,B", help="Numeric quasi-identifiers.", rich_help_panel=ROLES)
@@ -99,6 +101,18 @@ Param = Annotated[
 Option = Annotated[
     list[str] | None,
     typer.Option(metavar="KEY=VALUE", help="An option of the solver.", rich_help_panel=SEARCH),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Solve blocks on the Dask cluster of this scheduler.", rich_help_panel=SEARCH),
+]
+GroupRows = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="From a Parquet folder into a folder: about how many records a worker holds at a time.",
+        rich_help_panel=SEARCH,
+    ),
 ]
 TimeLimit = Annotated[
     float | None,

@@ -17,6 +17,8 @@ from optmodels.solver import FrontSolver, Solver
 PROMISES = ("k", "distinct_l", "entropy_l", "t")
 # The option by which solvers that count evaluations are limited.
 EVALUATIONS = "evaluations"
+# The solver of tables of any size.
+BLOCKS = "blocks"
 
 
 def formulation_of(name: str, promise: Mapping[str, float | None], parameters: Mapping[str, str]) -> Formulation:
@@ -44,6 +46,21 @@ def solver_of(name: str, options: Mapping[str, str]) -> Solver:
     if options and not kind.options():
         raise InputError(f"The solver '{name}' has no options, and --option gives it '{next(iter(options))}'.")
     return registry.configured(kind, typed("--option", kind, options))
+
+
+def on_dask(name: str, options: Mapping[str, str], address: str | None) -> tuple[str, dict[str, str]]:
+    """The solver and its options once --dask is heeded: a cluster is for `blocks`, which solves with any other."""
+    if address is None:
+        return name, dict(options)
+    if name not in ("auto", BLOCKS):
+        raise InputError(
+            f"--dask is for the solver '{BLOCKS}', which has others solve its blocks: use --solver {BLOCKS} "
+            f"--option inner={name}."
+        )
+    for key in ("backend", "address"):
+        if key in options:
+            raise InputError(f"--dask {address} says where blocks are solved: leave out --option {key}.")
+    return BLOCKS, {**options, "backend": "dask", "address": address}
 
 
 def front_solver_of(name: str | None, options: Mapping[str, str], evaluations: int | None) -> FrontSolver:

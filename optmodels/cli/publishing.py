@@ -66,5 +66,5 @@ def _record(solution: Solution, audit: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def told(details: Mapping[str, object]) -> dict[str, Any]:
-    """What only some solvers have to tell: what `auto` chose and why, and what a faithful swarm's particles break."""
-    return {key: details[key] for key in ("chosen", "because", "faithful") if key in details}
+    """What only some solvers have to tell: what `auto` chose and why, what a swarm's particles break, blocks."""
+    return {key: details[key] for key in ("chosen", "because", "faithful", "blocks", "one_block") if key in details}

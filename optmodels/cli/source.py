@@ -125,11 +125,17 @@ def is_dataset(data: str) -> bool:
 
 def table_of(data: str, asked: AskedRoles, role_file: Path | None) -> Table:
     """The table to be anonymised."""
-    known = Roles.load(role_file) if role_file else None
     if is_dataset(data):
-        whole, roles = frame(data), asked.over(known or DATASETS[data].roles)
+        known = Roles.load(role_file) if role_file else DATASETS[data].roles
+        whole, roles = frame(data), asked.over(known)
         _check_settled(tuple(whole.columns), roles)
         return Table.with_roles(whole, roles)
+    return Table.from_file(data, roles=roles_of(data, asked, role_file))
+
+
+def roles_of(data: str, asked: AskedRoles, role_file: Path | None) -> Roles:
+    """The roles of a file's columns, every one of them settled."""
+    known = Roles.load(role_file) if role_file else None
     if known is None and not asked.quasi:
         raise InputError(
             f"Which columns of '{data}' are quasi-identifiers? Name them with --numeric, --categorical and --ordinal, "
@@ -137,7 +143,7 @@ def table_of(data: str, asked: AskedRoles, role_file: Path | None) -> Table:
         )
     roles = asked.over(known or Roles(quasi=asked.quasi))
     _check_settled(column_names(data), roles)
-    return Table.from_file(data, roles=roles)
+    return roles
 
 
 def frame_of(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[pd.DataFrame, Roles]:

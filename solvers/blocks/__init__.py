@@ -120,7 +120,8 @@ class Blocks(Solver):
             if self.compare and stitching.solved == len(cuts) and not run.expired:
                 larger = self._configured(seams.records_merged(cuts), timed=timed)
                 found = seams.compare(stitching, problem, larger, run)
-                run.details |= {} if found is None else {"one_block": found.told()}
+                if found is not None:
+                    run.details |= {"one_block": found.told(), "remark": found.said(len(cuts), self.inner)}
         finally:
             stitching.fill(problem)
             run.offer(stitching.stitched())

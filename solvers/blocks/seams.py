@@ -36,8 +36,21 @@ class Comparison:
 
     def told(self) -> dict[str, object]:
         """The comparison by name, with the excess as a share of the smaller loss."""
-        excess = self.blocks / self.merged - 1 if self.merged > 0 else 0.0
-        return {"how": self.how, "loss_in_blocks": self.blocks, "loss_merged": self.merged, "excess": excess}
+        return {
+            "how": self.how,
+            "loss_in_blocks": self.blocks,
+            "loss_merged": self.merged,
+            "excess": self.excess,
+        }
+
+    @property
+    def excess(self) -> float:
+        """By how much blocks lose more, as a share of what fewer blocks lose; negative where they lose less."""
+        return self.blocks / self.merged - 1 if self.merged > 0 else 0.0
+
+    def said(self, blocks: int, inner: str) -> str:
+        """The comparison in one sentence."""
+        return f"{blocks:,} blocks by {inner} lose {self.excess:.2%} more than merged ones ({self.how})."
 
 
 def records_merged(cuts: Cuts) -> int:

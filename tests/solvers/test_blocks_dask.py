@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from formulations import Microaggregation
@@ -14,6 +16,8 @@ from optmodels.errors import InputError
 from optmodels.solver import Progress
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
+from solvers.blocks.folder import anonymize_folder
+from tests.solvers.test_blocks_folder import QUICK, ROLES, people, released, write
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is an optional extra")
 
@@ -48,6 +52,27 @@ def test_a_killed_worker_changes_nothing(cluster: Any) -> None:
         check_solution(solution)
         assert solution.details["blocks_by_median_cuts"] == 0
         assert (solution.labels == undisturbed.labels).all()
+
+
+def test_a_killed_worker_changes_no_folder(cluster: Any, tmp_path: Path) -> None:
+    from dask import dataframe
+
+    source = write(tmp_path / "in", people())
+    settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=5), "group_rows": 60}
+    anonymize_folder(source, tmp_path / "calm", solver=Blocks(**QUICK), **settings)
+    killed: list[int] = []
+    with distributed.Client(cluster) as client:
+
+        def kill_one(state: Progress) -> None:
+            if not killed and state.note == "solving groups" and state.done >= 2:
+                killed.append(sorted(client.run(os.getpid).values())[0])
+                os.kill(killed[0], signal.SIGKILL)
+
+        solver = Blocks(backend="dask", address=client, **QUICK)
+        frame = dataframe.read_parquet(source)
+        anonymize_folder(frame, tmp_path / "killed", solver=solver, on_progress=kill_one, **settings)
+    assert len(killed) == 1
+    pd.testing.assert_frame_equal(released(tmp_path / "calm"), released(tmp_path / "killed"))
 
 
 def test_an_address_will_do(cluster: Any) -> None:

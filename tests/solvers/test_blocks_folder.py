@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -209,33 +208,3 @@ def test_wrong_folders(source: Path, tmp_path: Path) -> None:
     (source / "f9.parquet").write_bytes(b"no parquet")
     with pytest.raises(InputError, match="Cannot read"):
         anonymize_folder(source, tmp_path / "out", **settings)
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is an optional extra")
-    with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="2GB"
-    ) as cluster:
-        yield cluster
-
-
-def test_a_killed_worker_changes_nothing(cluster: Any, source: Path, tmp_path: Path) -> None:
-    from dask import dataframe
-    from distributed import Client
-
-    settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=5), "group_rows": 60}
-    anonymize_folder(source, tmp_path / "calm", solver=Blocks(**QUICK), **settings)
-    killed: list[int] = []
-    with Client(cluster) as client:
-
-        def kill_one(state: Progress) -> None:
-            if not killed and state.note == "solving groups" and state.done >= 2:
-                killed.append(sorted(client.run(os.getpid).values())[0])
-                os.kill(killed[0], signal.SIGKILL)
-
-        solver = Blocks(backend="dask", address=client, **QUICK)
-        frame = dataframe.read_parquet(source)
-        anonymize_folder(frame, tmp_path / "killed", solver=solver, on_progress=kill_one, **settings)
-    assert len(killed) == 1
-    pd.testing.assert_frame_equal(released(tmp_path / "calm"), released(tmp_path / "killed"))

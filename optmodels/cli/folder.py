@@ -1,0 +1,72 @@
+"""`optmodels anonymize FOLDER --out FOLDER`: tables that fit into no memory, from Parquet parts to Parquet parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from optmodels.cli import show
+from optmodels.cli.output import Writer, put_json, write_together
+from optmodels.errors import InputError
+from optmodels.problem import Formulation
+from optmodels.recoding import Method
+from optmodels.roles import Roles
+from optmodels.solver import Solver
+
+
+def is_meant(data: str, out: Path | None) -> bool:
+    """Whether a folder is to become a folder; into a file it goes by way of memory."""
+    return Path(data).is_dir() and out is not None and out.suffix.lower() not in (".csv", ".parquet")
+
+
+def anonymize(
+    data: Path,
+    out: Path,
+    *,
+    roles: Roles,
+    model: Formulation,
+    search: Solver,
+    method: Method | None,
+    group_rows: int | None,
+    time_limit: float | None,
+    seed: int,
+    report: Path | None,
+    save_roles: Path | None,
+    json: bool,
+) -> None:
+    """Anonymise a folder, and say what came of it."""
+    from solvers.blocks import Blocks
+    from solvers.blocks.folder import GROUP_ROWS, anonymize_folder
+
+    if not isinstance(search, Blocks) and search.name != "auto":
+        raise InputError(
+            f"A folder is anonymised into a folder by the solver 'blocks', not by '{search.name}': use --solver blocks "
+            f"--option inner={search.name}, or name a file with --out to go by way of memory."
+        )
+    with show.progress() as on_progress:
+        release = anonymize_folder(
+            data,
+            out,
+            roles=roles,
+            formulation=model,
+            solver=search if isinstance(search, Blocks) else None,
+            method=method,
+            group_rows=group_rows or GROUP_ROWS,
+            seed=seed,
+            time_limit=time_limit,
+            on_progress=on_progress,
+        )
+    files: list[tuple[Path, Writer]] = []
+    if report is not None:
+        files.append((report, lambda file: file.write_text(release.to_html(), encoding="utf-8")))
+    if save_roles is not None:
+        files.append((save_roles, roles.save))
+    write_together(files)
+    audit = release.audit.to_dict()
+    if json:
+        kept = ("stop", "formulation", "solver", "values", "seconds", "seed", "details")
+        record = {key: release.provenance[key] for key in kept}
+        put_json({"status": "feasible", **record, "bound": None, "gap": None, "audit": audit})
+        return
+    show.side_by_side({"after": show.measures(audit) | dict(release.values)})
+    for path in (out, *(path for path, _ in files)):
+        show.say(f"Written: {show.escaped(path)}")
