@@ -20,54 +20,17 @@ import pandas as pd
 
 import optmodels as om
 from formulations import MoObam
+from optmodels.reproduce.mo_obam_points import KS, dominating, front_points
+from optmodels.reproduce.report import published
 from solvers import pareto
-
-PUBLISHED = Path(__file__).parent / "published" / "mo_obam_tables_5_6.csv"
-MEASURES = ["loss", "linkage_0.05", "linkage_0.075", "linkage_0.1", "homogeneity"]
-OBJECTIVES = ("loss", "linkage@0.05", "homogeneity")
-# Published losses are rounded to four digits: half a unit of the last is theirs.
-ROUNDING = 0.5e-4
 
 
 def our_points(table: om.Table, k: int, seconds: float, seed: int) -> pd.DataFrame:
-    """The front of one k, each point measured as the published ones are."""
-    problem = MoObam(k=k).build(table)
+    """The front of one k, timed."""
     began = perf_counter()
-    front = pareto(problem.with_objectives(*OBJECTIVES), solver="nsga2", time_limit=seconds, seed=seed)
-    took = perf_counter() - began
-    judge = problem.with_objectives("loss", "linkage@0.05", "linkage@0.075", "linkage@0.1", "homogeneity", "classes")
-    rows = []
-    for point in front:
-        assert point.labels is not None
-        evaluation = judge.evaluate(point.labels)
-        assert evaluation.feasible
-        rows.append({"k": k, **evaluation.values})
-    points = pd.DataFrame(rows).rename(columns=lambda name: name.replace("@", "_"))
-    for place in sorted({0, len(front) // 2, len(front) - 1}):
-        audit = front[place].release().audit  # classes that look the same in the release are one there
-        assert audit.k >= k
-        assert audit.homogeneity["total"] <= rows[place]["homogeneity"]
-        assert all(linked <= rows[place][f"linkage@{tau}"] for tau, linked in audit.linkage.items())
-    print(f"  k={k}: {len(front)} points in {took:.0f} s, {front.details['evaluations']} evaluations", flush=True)
+    points = front_points(table, k, seconds, seed)
+    print(f"  k={k}: {len(points)} points in {perf_counter() - began:.0f} s", flush=True)
     return points
-
-
-def beside(published: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
-    """Each published row with the dominating point of ours that loses least, if there is one."""
-    rows = []
-    for row in published.itertuples(index=False):
-        shown = dict(zip(published.columns, row, strict=True))
-        limits = pd.Series({name: shown[name] for name in MEASURES})
-        limits["loss"] += ROUNDING
-        enough = ours[(ours["k"] >= shown["k"]) & (ours[MEASURES] <= limits).all(axis=1)]
-        label = {name: shown[name] for name in ("protection", "model", "k", "l", "classes", *MEASURES)}
-        if enough.empty:
-            rows.append({**label, "dominated": False, "by_rounding": False})
-        else:
-            best = enough.loc[enough["loss"].idxmin()]
-            point = {f"our_{name}": best[name] for name in ("k", "classes", *MEASURES)}
-            rows.append({**label, "dominated": True, "by_rounding": bool(best["loss"] > shown["loss"]), **point})
-    return pd.DataFrame(rows)
 
 
 def main() -> None:
@@ -80,15 +43,15 @@ def main() -> None:
     arguments = parser.parse_args()
     pd.set_option("display.width", 250, "display.max_columns", 30, "display.max_rows", 200)
     arguments.out.mkdir(parents=True, exist_ok=True)
-    published = pd.read_csv(PUBLISHED)
+    rows = published("mo_obam_tables_5_6")
     pareto(MoObam(k=5).build(om.dataset("german")), solver="nsga2", options={"evaluations": 3000})  # compilation
     for name, seconds in (("german", arguments.german_seconds), ("adult", arguments.adult_seconds)):
         if arguments.only not in (None, name):
             continue
         print(f"{name}: at most {seconds:.0f} s for each k")
         table = om.dataset(name)
-        ours = pd.concat([our_points(table, k, seconds, arguments.seed) for k in (5, 10, 15, 20)], ignore_index=True)
-        table_of_rows = beside(published[published["dataset"] == name], ours)
+        ours = pd.concat([our_points(table, k, seconds, arguments.seed) for k in KS], ignore_index=True)
+        table_of_rows = dominating(rows[rows["dataset"] == name], ours)
         table_of_rows.to_csv(arguments.out / f"published_points_{name}.csv", index=False)
         print(table_of_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}", na_rep="-"))
         print(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rich import box
 from rich.console import Console
 from rich.markup import escape
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table as Grid
 
@@ -60,13 +61,15 @@ def side_by_side(columns: Mapping[str, Mapping[str, float | None]]) -> None:
 
 
 def grid(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table of texts: the first column to the left, numbers to the right."""
+    """A table of texts, as wide as it needs to be: the first column to the left, the others to the right."""
     shown = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
     for place, title in enumerate(titles):
         shown.add_column(escaped(title), justify="right" if place else "left")
     for row in rows:
         shown.add_row(*(escaped(cell) for cell in row))
-    Console().print(shown)
+    console = Console()
+    wanted = Measurement.get(console, console.options.update(max_width=1000), shown).maximum
+    Console(width=max(wanted, console.width)).print(shown)
 
 
 def before_and_after(table: Table, release: Release, solution: Solution) -> None:

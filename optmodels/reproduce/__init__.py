@@ -42,6 +42,11 @@ STUDIES: Mapping[str, Study] = {
         "census, tarragona, or --data FILE",
         own_data=True,
     ),
+    "mo-obam": Study(
+        "optmodels.reproduce.mo_obam",
+        "Wei et al. 2025: tables 5, 6, 8-11, B2, B5, B6, C8, C9, figure 3 (sepsis on a synthetic look-alike)",
+        "german, adult",
+    ),
     "liang-samavi": Study(
         "optmodels.reproduce.liang_samavi",
         "Liang and Samavi 2020: their instances, their algorithms' losses beside optima",

@@ -1,0 +1,220 @@
+"""Tables 8 to 11, C8 and C9 of MO-OBAM: F1 of six classifiers before and after, and what decision trees rely on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from formulations import MoObam
+from optmodels import registry
+from optmodels.datasets import load
+from optmodels.metrics.utility import Protocol, Utility, utility
+from optmodels.partition import Labels
+from optmodels.reproduce.mo_obam_grid import Point
+from optmodels.reproduce.mo_obam_points import KS
+from optmodels.reproduce.report import Comparison, Verdict, beside, largest, published
+from optmodels.reproduce.setting import Setting
+from optmodels.synthetic import sepsis_like
+from optmodels.table import Table
+from solvers import solve
+
+KEYS = ["dataset", "model", "k", "l", "n_clusters", "lam"]
+CLASSIFIERS = ("dt", "lr", "nb", "mlp", "rf", "svm-rbf")
+QUICK_ON_ADULT = ("dt", "lr", "nb", "rf")  # the others take minutes a fit on 45,222 rows
+POSITIVE: Mapping[str, object] = {"german": 1, "adult": ">50K", "sepsis": "yes"}
+SEPSIS_ROWS = 119_871
+OUTCOME = "condition_30"
+
+Parameter = TypeVar("Parameter")
+
+
+@dataclass(frozen=True)
+class Version:
+    """One row of the tables: an algorithm with its parameters, those it does not have left open."""
+
+    model: str
+    k: int
+    l: int | None = None  # noqa: E741
+    n_clusters: int | None = None
+    lam: float | None = None
+
+    @property
+    def title(self) -> str:
+        """The name it has among the versions of a table."""
+        parts = (("k", self.k), ("l", self.l), ("n_clusters", self.n_clusters), ("lam", self.lam))
+        return " ".join([self.model, *(f"{name}={value:g}" for name, value in parts if value is not None)])
+
+
+def tables(
+    setting: Setting, datasets: tuple[str, ...], partitions: Mapping[Point, Labels]
+) -> tuple[list[Comparison], list[Verdict], list[str]]:
+    """F1 and importances of every dataset, sepsis on a synthetic table of its shape."""
+    scores, shifts, remarks = [], [], []
+    for name in (*datasets, "sepsis"):
+        table = sepsis(setting) if name == "sepsis" else load(name, others="keep")
+        versions = _versions(name)
+        labels = _partitions(setting, name, table, versions, partitions)
+        found = _learned(setting, name, table, labels)
+        remarks.append(f"{name}: {found.protocol.describe()}.")
+        by_title = {one.title: one for one in versions}
+        scores.append(_scores(name, found, by_title))
+        shifts.append(_importances(name, found, by_title))
+    f1 = _table("tables_8_11", "Tables 8 to 11: F1", "mo_obam_tables_8_11", pd.concat(scores), "classifier", _F1_REMARK)
+    importances = _table(
+        "tables_c8_c9",
+        "Tables C8 and C9: importance of features in decision trees",
+        "mo_obam_tables_c8_c9",
+        pd.concat(shifts),
+        "feature",
+        _IMPORTANCE_REMARK,
+    )
+    return [f1, importances], _verdicts(f1.frame, importances.frame), remarks
+
+
+_F1_REMARK = (
+    "The paper names the classifiers and the number of splits; its encoding, split and parameters are not given. Ours: "
+    "categories as codes, nothing scaled (their support vector machine and network on Adult are no better than without "
+    "scaling), 30% held out, libraries' defaults. Models learn from and are asked about the anonymised table, as "
+    "theirs. Sepsis stands for the private table: ours is synthetic, only its shape is theirs, and its outcome is one "
+    "of its conditions, so only the change from the baseline can be compared, not the level."
+)
+_IMPORTANCE_REMARK = (
+    "Theirs are of one tree, ours means over trees of all splits. C8(c) is not legible in our copy of the paper, so "
+    "MO-OBAM on German credit has no published importance here."
+)
+
+
+def sepsis(setting: Setting) -> Table:
+    """A synthetic table of the shape of the private one, with its most common condition as the outcome."""
+    whole = sepsis_like(setting.choose(400, 3000, SEPSIS_ROWS), seed=setting.seed)
+    sensitive = [name for name in whole.sensitive if name != OUTCOME]
+    return Table(whole.frame, quasi=whole.kinds, sensitive=sensitive, target=OUTCOME)
+
+
+def _versions(name: str) -> list[Version]:
+    known = published("mo_obam_tables_8_11")
+    rows = known[(known["dataset"] == name) & (known["model"] != "baseline")].drop_duplicates(KEYS)
+    zheng = "zheng" in registry.solver_names()
+    return [
+        Version(
+            row["model"],
+            int(row["k"]),
+            _given(row["l"], int),
+            _given(row["n_clusters"], int),
+            _given(row["lam"], float),
+        )
+        for row in rows.to_dict("records")
+        if row["model"] != "zheng" or zheng
+    ]
+
+
+def _given(value: Any, kind: Callable[[Any], Parameter]) -> Parameter | None:
+    return None if pd.isna(value) else kind(value)
+
+
+def _partitions(
+    setting: Setting, name: str, table: Table, versions: Sequence[Version], known: Mapping[Point, Labels]
+) -> dict[str, Labels]:
+    """The classes of every version: MO-OBAM's from the grid where it has them, all others made here."""
+    few = versions if setting.scale != "miniature" else [one for one in versions if one.k == KS[0]]
+    ready = {
+        one.title: known[name, one.n_clusters, one.lam, one.k]
+        for one in few
+        if one.n_clusters is not None and one.lam is not None and (name, one.n_clusters, one.lam, one.k) in known
+    }
+    missing = [one for one in few if one.title not in ready]
+    work = partial(_made, versions=missing, table=table, seed=setting.seed, seconds=setting.choose(2.0, 10.0, 120.0))
+    made = setting.repeat(work, len(missing), f"{name}: release")
+    return {**ready, **{one.title: labels for one, labels in zip(missing, made, strict=False)}}
+
+
+def _made(number: int, *, versions: Sequence[Version], table: Table, seed: int, seconds: float) -> Labels:
+    one = versions[number]
+    if one.model == "k-anonymity":
+        found = solve(MoObam(k=one.k).build(table), solver="mdav")
+    elif one.model == "zheng":
+        found = solve(MoObam(k=one.k, distinct_l=one.l).build(table), solver="zheng", seed=seed)
+    else:  # the sepsis table's: as many classes for the number of rows as in the paper
+        assert one.n_clusters is not None
+        classes = max(2, min(table.n // one.k, round(one.n_clusters * table.n / SEPSIS_ROWS)))
+        problem = MoObam(k=one.k, n_clusters=classes).build(table)
+        found = solve(problem, solver="local_search", time_limit=seconds, seed=seed)
+    assert found.labels is not None
+    return found.labels
+
+
+def _learned(setting: Setting, name: str, table: Table, labels: Mapping[str, Labels]) -> Utility:
+    classifiers = CLASSIFIERS if name != "adult" or setting.scale == "full" else QUICK_ON_ADULT
+    splits = setting.rounds or setting.choose(2, {"german": 10, "adult": 2}.get(name, 4), 100)
+    protocol = Protocol(
+        classifiers=("dt", "nb") if setting.scale == "miniature" else classifiers,
+        metrics=("f1",),
+        tested_on="release",
+        splits=splits,
+        seed=setting.seed,
+        positive=POSITIVE[name],
+        categories="codes",
+        scale=False,
+        jobs=setting.jobs,
+    )
+    told = partial(_told, setting=setting, name=name)
+    return utility(table, dict(labels), protocol, on_progress=told)
+
+
+def _told(done: int, total: int, *, setting: Setting, name: str) -> object:
+    return setting.on_step(done, total, f"{name}: split")
+
+
+def _keyed(name: str, frame: pd.DataFrame, by_title: Mapping[str, Version]) -> pd.DataFrame:
+    """The versions' parameters instead of their titles."""
+    keys = [
+        {"dataset": name, **(vars(by_title[title]) if title in by_title else {"model": "baseline"})}
+        for title in frame["version"]
+    ]
+    parameters = pd.DataFrame(keys, columns=KEYS).astype(dict.fromkeys(KEYS[2:], float))
+    return pd.concat([parameters, frame.drop(columns="version").reset_index(drop=True)], axis=1)
+
+
+def _scores(name: str, found: Utility, by_title: Mapping[str, Version]) -> pd.DataFrame:
+    rows = found.summary.rename(columns={"mean": "ours", "difference": "from_baseline"})
+    return _keyed(name, rows[["version", "classifier", "ours", "from_baseline", "p"]], by_title)
+
+
+def _importances(name: str, found: Utility, by_title: Mapping[str, Version]) -> pd.DataFrame:
+    rows = found.importances[found.importances["classifier"] == "dt"].rename(columns={"importance": "ours"})
+    return _keyed(name, rows[["version", "feature", "ours"]], by_title)
+
+
+def _table(key: str, title: str, file: str, ours: pd.DataFrame, by: str, remark: str) -> Comparison:
+    theirs = published(file).astype(dict.fromkeys(KEYS[2:], float))
+    joined = beside(theirs, ours, [*KEYS, by])
+    measured = joined[joined["ours"].notna()].reset_index(drop=True)
+    return Comparison(key, title, measured, remark, shown=by == "classifier")
+
+
+def _verdicts(f1: pd.DataFrame, importances: pd.DataFrame) -> list[Verdict]:
+    baseline = f1[(f1["model"] == "baseline") & (f1["dataset"] != "sepsis")]
+    trees = baseline[baseline["classifier"].isin(["dt", "rf"])]
+    near = largest(trees["difference"])
+    releases = f1[(f1["model"] == "mo-obam") & (f1["dataset"] == "german")]
+    lost = float(releases["from_baseline"].min())
+    ours = importances[importances["model"] == "baseline"]
+    ranks = ours["ours"].corr(ours["published"], method="spearman")
+    return [
+        Verdict(
+            "F1 of decision trees and random forests on the original data is within 2.5 points of the published",
+            near <= 0.025,
+            f"largest difference {100 * near:.1f} points; of the other classifiers "
+            f"{100 * largest(baseline['difference']):.1f}",
+        ),
+        Verdict(
+            "MO-OBAM does not lower F1 on German credit by more than 2 points",
+            lost >= -0.02,
+            f"largest loss {-100 * lost:.1f} points; p < 0.05 in {(releases['p'] < 0.05).sum()} of {len(releases)}",
+        ),
+        Verdict("Features have the published order of importance", ranks >= 0.8, f"rank correlation {ranks:.2f}"),
+    ]

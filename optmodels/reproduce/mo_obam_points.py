@@ -1,0 +1,138 @@
+"""Tables 5 and 6 of MO-OBAM: every published point beside a point of ours that is at least as good in everything."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+
+from formulations import MoObam
+from optmodels.audit import audit
+from optmodels.datasets import load
+from optmodels.partition import Labels
+from optmodels.problem import Problem
+from optmodels.reproduce.report import Comparison, Verdict, beside, long, published
+from optmodels.reproduce.setting import Setting
+from optmodels.table import Table
+from solvers import pareto
+
+KS = (5, 10, 15, 20)
+TAUS = (0.05, 0.075, 0.1)
+LINKAGES = [f"linkage_{tau:g}" for tau in TAUS]
+MEASURES = ["loss", *LINKAGES, "homogeneity"]
+JUDGED = ("loss", "entropy", *(f"linkage@{tau:g}" for tau in TAUS), "homogeneity", "classes")
+OBJECTIVES = ("loss", "linkage@0.05", "homogeneity")
+ROUNDING = 0.5e-4  # published losses have four digits: half a unit of the last is theirs
+
+
+def measured(problem: Problem, labels: Labels | None) -> dict[str, float]:
+    """A partition as the tables measure it; it must keep its k."""
+    assert labels is not None
+    evaluation = problem.with_objectives(*JUDGED).evaluate(labels)
+    assert evaluation.feasible, evaluation.violations
+    return {name.replace("@", "_"): value for name, value in evaluation.values.items()}
+
+
+def front_points(table: Table, k: int, seconds: float, seed: int) -> pd.DataFrame:
+    """The points of one front of loss, linkage and homogeneity; a few are released, and their audits checked."""
+    problem = MoObam(k=k).build(table)
+    front = pareto(problem.with_objectives(*OBJECTIVES), solver="nsga2", time_limit=seconds, seed=seed)
+    rows = [{"k": k, **measured(problem, point.labels)} for point in front]
+    for place in sorted({0, len(front) // 2, len(front) - 1}):
+        found = front[place].release().audit  # classes that look the same in the release are one there
+        assert found.k >= k
+        assert found.homogeneity["total"] <= rows[place]["homogeneity"]
+        assert all(linked <= rows[place][f"linkage_{tau}"] for tau, linked in found.linkage.items())
+    return pd.DataFrame(rows)
+
+
+def dominating(theirs: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
+    """Each published row with the point of ours that loses least among those at least as good in all else, or none.
+
+    Ours have the same or a larger k. `by_rounding` marks a loss that is no larger only within their four digits.
+    """
+    rows = []
+    for shown in theirs.to_dict("records"):
+        limits = pd.Series({name: shown[name] for name in MEASURES})
+        limits["loss"] += ROUNDING
+        enough = ours[(ours["k"] >= shown["k"]) & (ours[MEASURES] <= limits).all(axis=1)]
+        label = {name: shown[name] for name in ("protection", "model", "k", "l", "classes", *MEASURES)}
+        if enough.empty:
+            rows.append({**label, "dominated": False, "by_rounding": False})
+            continue
+        best = enough.loc[enough["loss"].idxmin()]
+        point = {f"our_{name}": best[name] for name in ("k", "classes", *MEASURES)}
+        rows.append({**label, "dominated": True, "by_rounding": bool(best["loss"] > shown["loss"]), **point})
+    found = pd.DataFrame(rows)
+    if "our_loss" in found:
+        found["loss_difference"] = found["our_loss"] - found["loss"]
+    return found
+
+
+def tables(setting: Setting, datasets: tuple[str, ...]) -> tuple[list[Comparison], list[Verdict]]:
+    """The baselines of the datasets, and their published points beside ours."""
+    limits = {
+        "german": setting.choose(2.0, 15.0, 60.0),
+        "adult": setting.choose(5.0, 40.0, 300.0),
+    }
+    theirs = published("mo_obam_tables_5_6")
+    work = [(name, k) for name in datasets for k in (KS if setting.scale != "miniature" else KS[-1:])]
+    found = setting.repeat(
+        partial(_front, work=work, limits=limits, seed=setting.seed), len(work), "tables 5, 6: front"
+    )
+    comparisons, verdicts = [_baselines(datasets)], []
+    exact = comparisons[0].frame[comparisons[0].frame["metric"] != "homogeneity"]
+    verdicts.append(
+        Verdict(
+            "Classes and linkage of the original data are the published ones exactly",
+            bool((exact["difference"] == 0).all()),
+            f"{(exact['difference'] == 0).sum()} of {len(exact)} are",
+        )
+    )
+    for name, number in (("german", 5), ("adult", 6)):
+        points = [points for (dataset, _), points in zip(work, found, strict=False) if dataset == name]
+        if not points:
+            continue
+        table = dominating(theirs[theirs["dataset"] == name], pd.concat(points, ignore_index=True))
+        title = f"Table {number}: published points of {name} and ours beside them"
+        remark = (
+            "Published MO-OBAM rows break their own k (people linkable at 0.05 though k = 20); ours keep it. Ours are "
+            f"points of one front for each k after {limits[name]:g} s, the one that loses least among those no worse "
+            "in linkage and homogeneity; a row without one was not matched in that time."
+        )
+        comparisons.append(Comparison(f"table_{number}", title, table, remark))
+        verdicts.append(
+            Verdict(
+                f"Every published row of table {number} is equalled or beaten in all five measures",
+                bool(table["dominated"].all()),
+                f"{table['dominated'].sum()} of {len(table)}, {table['by_rounding'].sum()} of them by rounding",
+            )
+        )
+    return comparisons, verdicts
+
+
+def _front(number: int, *, work: list[tuple[str, int]], limits: dict[str, float], seed: int) -> pd.DataFrame:
+    name, k = work[number]
+    return front_points(load(name), k, limits[name], seed)
+
+
+def _baselines(datasets: tuple[str, ...]) -> Comparison:
+    rows = []
+    for name in datasets:
+        table = load(name)
+        found = audit(table.frame, quasi=table.quasi, sensitive=table.sensitive, taus=TAUS)
+        linkage = {f"linkage_{tau}": count for tau, count in found.linkage.items()}
+        rows.append({"dataset": name, "classes": found.classes, **linkage, "homogeneity": found.homogeneity["total"]})
+    theirs = published("mo_obam_baselines")
+    known = theirs[theirs["dataset"].isin(datasets)]
+    return Comparison(
+        "baselines",
+        "Tables 5 and 6: the original data",
+        beside(
+            long(known, ["dataset"], "published"), long(pd.DataFrame(rows), ["dataset"], "ours"), ["dataset", "metric"]
+        ),
+        "Homogeneity of German credit: 279 records lie in a class where some sensitive attribute has one value; no "
+        "definition that we tried gives the 275 printed."
+        if "german" in datasets
+        else "",
+    )
