@@ -96,11 +96,13 @@ def class_price(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, 
     total = 0.0
     for j in range(numeric.shape[1]):
         if kind == SPREAD:
-            # Two passes around the mean: the textbook one-pass form cancels badly on large raw values.
+            # Two passes around the mean: the textbook one-pass form cancels badly on large raw values. The mean is
+            # measured from a member, so that the mean of equal numbers is that number and they cost nothing at all.
+            member = numeric[rows[0], j]
             mean = 0.0
             for i in rows:
-                mean += numeric[i, j]
-            mean /= size
+                mean += numeric[i, j] - member
+            mean = member + mean / size
             for i in rows:
                 total += (numeric[i, j] - mean) ** 2
         else:

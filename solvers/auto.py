@@ -84,6 +84,8 @@ def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]
             return "epsilon", "a score of loss and entropy is optimal somewhere on their front, found exactly"
         return "nsga2", f"a score of loss and entropy lies on their front, and {_too_long(problem, time_limit)}"
     if isinstance(problem, ClassAdditive):
+        if registry.solver("univariate")().refuses(problem) is None:
+            return "univariate", "of one ordered attribute under k alone the optimal classes are a shortest path"
         if problem.price.n <= _COLUMNS_RECORDS:
             return "columns", f"{problem.price.n} records are few enough for a bound by column generation"
         if problem.price.n <= _LOCAL_SEARCH_RECORDS or problem.n_classes is not None:

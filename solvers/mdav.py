@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
-from optmodels.price import Codes, Floats
+from optmodels.partition import Labels
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
+from solvers.box_tree import (
+    NOTHING,
+    BoxTree,
+    Floats,
+    Rows,
+    by_distance,
+    furthest,
+    grown,
+    left_in,
+    marks_of,
+    nearest,
+    points_of,
+    rows_left,
+    take_away,
+)
 from solvers.repair import merge_until_met
+from solvers.rest import cut_rest
+
+_STEPS = 500  # classes between looks at the clock
+_SEARCHED = 256  # a class that needs more records than this has all distances sorted instead
 
 
 @dataclass(frozen=True)
@@ -22,7 +41,15 @@ class Mdav(Solver):
 
     The record furthest from the remaining records' centroid, and the record furthest from that one, each
     take their nearest neighbours: k of them, and more while the class does not yet meet the conditions.
-    What cannot meet them at the end is merged with its nearest classes.
+    What cannot meet them at the end is merged with its nearest classes. Records are found in a tree of boxes, with the
+    same result as by looking at all of them. When time is over, what is left is cut at medians.
+
+    >>> import pandas as pd
+    >>> from formulations import Microaggregation
+    >>> from optmodels import Table
+    >>> table = Table(pd.DataFrame({"age": [20, 61, 22, 60, 21, 70]}), quasi={"age": "numeric"})
+    >>> Mdav().solve(Microaggregation(k=3).build(table)).labels
+    array([0, 1, 0, 1, 0, 1])
     """
 
     name: ClassVar[str] = "mdav"
@@ -39,103 +66,111 @@ class Mdav(Solver):
     def search(self, problem: Problem, run: Run) -> None:
         """Construct one partition and offer it."""
         assert isinstance(problem, ClassAdditive)
-        run.offer(construct(problem))
+        price, test = problem.price, problem.test
+        points, marks = points_of(price), marks_of(test)[:, :0]
+        centre = _centre_of_all(points, price.codes.shape[1])
+        labels, label = np.full(price.n, -1, np.int64), 0
+        rest = np.arange(price.n)
+        try:
+            while len(rest) >= 2 * test.k and not run.expired:
+                tree = grown(points, marks, rest, price.code_weights)
+                enough = max(2 * test.k, len(rest) // 2)  # with fewer left a new tree is worth its while
+                while left_in(tree) >= enough and not run.expired:
+                    label = cut_classes(tree, points, centre, test, labels, label, enough, _STEPS)
+                    run.report("classes cut", done=price.n - left_in(tree), total=price.n)
+                rest = rows_left(tree)
+        finally:
+            cut_rest(price, test, labels, run)
+            run.offer(labels if test.only_size else merge_until_met(price, test, labels))
 
 
-def construct(problem: ClassAdditive) -> NDArray[np.int64]:
-    """The MDAV partition of a problem's records."""
-    price, test = problem.price, problem.test
-    labels = mdav(price.numeric, price.codes, price.code_weights, test)
-    return labels if test.only_size else merge_until_met(price, test, labels)
+class Centre(NamedTuple):
+    """Sums and counts of the records that are left, from which their centroid follows.
+
+    Sums carry their rounding errors along, so that taking records away leaves what adding up the others gives.
+    """
+
+    sums: Floats
+    errors: Floats
+    counts: NDArray[np.int64]  # (categorical, codes)
+
+
+def _centre_of_all(points: Floats, categorical: int) -> Centre:
+    d = points.shape[1] - categorical
+    codes = int(points[:, d:].max(initial=0)) + 1
+    centre = Centre(np.zeros(d), np.zeros(d), np.zeros((categorical, codes), np.int64))
+    _add(centre, points, np.arange(len(points)), 1)
+    return centre
 
 
 @njit(cache=True)
-def mdav(numeric: Floats, codes: Codes, code_weights: Floats, test: ClassTest) -> NDArray[np.int64]:
-    """Class labels by MDAV; the last class may break conditions beyond its size."""
-    n = len(numeric)
-    labels = np.full(n, -1, np.int64)
-    left = np.arange(n)
-    n_codes = np.zeros(codes.shape[1], np.int64)
-    for j in range(codes.shape[1]):
-        n_codes[j] = codes[:, j].max() + 1
-    label = 0
-    while len(left) >= 2 * test.k:
-        mean, mode = _centroid(numeric, codes, n_codes, left)
-        distance = _distances(numeric, codes, code_weights, left, mean, mode)
-        first = left[np.argmax(distance)]
-        distance = _distances(numeric, codes, code_weights, left, numeric[first], codes[first])
-        second = left[np.argmax(distance)]
-        pair = len(left) >= 3 * test.k
-        left = _cut(left, distance, test, labels, label)
-        label += 1
-        if pair and len(left) >= 2 * test.k:
-            if labels[second] >= 0:  # all of the rest went into the first class on its way to the conditions
-                second = left[0]
-            distance = _distances(numeric, codes, code_weights, left, numeric[second], codes[second])
-            left = _cut(left, distance, test, labels, label)
-            label += 1
-    labels[left] = label
-    return labels
-
-
-@njit(cache=True)
-def _centroid(
-    numeric: Floats, codes: Codes, n_codes: NDArray[np.int64], rows: NDArray[np.int64]
-) -> tuple[Floats, Codes]:
-    mean = np.zeros(numeric.shape[1])
+def _add(centre: Centre, points: Floats, rows: Rows, sign: int) -> None:
+    d = len(centre.sums)
     for i in rows:
-        for j in range(len(mean)):
-            mean[j] += numeric[i, j]
-    mode = np.zeros(len(n_codes), np.int32)
-    for j in range(len(n_codes)):
-        counts = np.zeros(n_codes[j], np.int64)
-        for i in rows:
-            counts[codes[i, j]] += 1
-        mode[j] = np.argmax(counts)
-    return mean / len(rows), mode
+        for j in range(d):
+            given = sign * points[i, j]
+            total = centre.sums[j] + given
+            part = total - centre.sums[j]
+            centre.errors[j] += (centre.sums[j] - (total - part)) + (given - part)
+            centre.sums[j] = total
+        for j in range(len(centre.counts)):
+            centre.counts[j, np.int64(points[i, d + j])] += sign
 
 
 @njit(cache=True)
-def _distances(
-    numeric: Floats, codes: Codes, code_weights: Floats, rows: NDArray[np.int64], point: Floats, point_codes: Codes
-) -> Floats:
-    distance = np.zeros(len(rows))
-    for a in range(len(rows)):
-        i = rows[a]
-        for j in range(numeric.shape[1]):
-            distance[a] += (numeric[i, j] - point[j]) ** 2
-        for j in range(codes.shape[1]):
-            if codes[i, j] != point_codes[j]:
-                distance[a] += code_weights[j]
-    return distance
+def _centroid(centre: Centre, left: int) -> Floats:
+    d = len(centre.sums)
+    point = np.empty(d + len(centre.counts))
+    for j in range(d):
+        point[j] = (centre.sums[j] + centre.errors[j]) / left
+    for j in range(len(centre.counts)):
+        point[d + j] = np.argmax(centre.counts[j])
+    return point
+
+
+@njit(cache=True)
+def cut_classes(
+    tree: BoxTree, points: Floats, centre: Centre, test: ClassTest, labels: Labels, label: int, enough: int, steps: int
+) -> int:
+    """Cut classes out of the tree, two a step, while it has enough records; returns the next label."""
+    while steps > 0 and left_in(tree) >= enough:
+        steps -= 1
+        first = furthest(tree, _centroid(centre, left_in(tree)))
+        second = furthest(tree, points[first])
+        pair = left_in(tree) >= 3 * test.k
+        _cut(tree, points, centre, points[first], test, labels, label)
+        label += 1
+        if pair and left_in(tree) >= 2 * test.k:
+            if labels[second] >= 0:  # it went into the first class on its way to the conditions
+                second = tree.first[1]
+            _cut(tree, points, centre, points[second], test, labels, label)
+            label += 1
+    return label
 
 
 @njit(cache=True)
 def _cut(
-    left: NDArray[np.int64], distance: Floats, test: ClassTest, labels: NDArray[np.int64], label: int
-) -> NDArray[np.int64]:
-    """Label the nearest records as one class, and return the records still left; ties go to earlier records."""
+    tree: BoxTree, points: Floats, centre: Centre, point: Floats, test: ClassTest, labels: Labels, label: int
+) -> None:
+    """Label the nearest records as one class and take them away; ties go to earlier records."""
     counts = np.zeros(test.starts[-1], np.int64)
-    threshold = np.partition(distance, test.k - 1)[test.k - 1]
-    size = 0
-    for strict in (True, False):
-        for a in range(len(left)):
-            if size < test.k and (distance[a] < threshold if strict else distance[a] == threshold):
-                size = _join(left[a], test, counts, labels, label, size)
-    if not meets(test, counts, size):
-        for a in np.argsort(distance, kind="mergesort"):
-            if labels[left[a]] < 0:
-                size = _join(left[a], test, counts, labels, label, size)
-                if meets(test, counts, size):
-                    break
-    return left[labels[left] < 0]
-
-
-@njit(cache=True)
-def _join(
-    record: int, test: ClassTest, counts: NDArray[np.int64], labels: NDArray[np.int64], label: int, size: int
-) -> int:
-    labels[record] = label
-    for j in range(test.codes.shape[1]):
-        counts[test.codes[record, j]] += 1
-    return size + 1
+    size, asked = 0, test.k
+    while True:
+        if asked <= _SEARCHED or asked == test.k:
+            rows = np.empty(min(asked, left_in(tree)), np.int64)
+            nearest(tree, point, NOTHING, rows, np.empty(len(rows)))
+        else:
+            rows = by_distance(tree, point)
+        for i in rows[size:]:
+            for j in range(test.codes.shape[1]):
+                counts[test.codes[i, j]] += 1
+            size += 1
+            if meets(test, counts, size):
+                break
+        if size < len(rows) or len(rows) == left_in(tree) or meets(test, counts, size):
+            break
+        asked *= 4
+    _add(centre, points, rows[:size], -1)
+    for i in rows[:size]:
+        labels[i] = label
+        take_away(tree, i)

@@ -11,15 +11,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.errors import InputError
 from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
+from solvers.median import Points as Places
+from solvers.median import Rows, select, swap
 
-Places = NDArray[np.float32]
-Rows = NDArray[np.int64]
-
-_PIECES = 16  # parts into which the table is cut before they are shared out
+_PIECES = 64  # parts into which the table is cut before they are shared out
 _WORKERS = 2
 
 
@@ -43,6 +43,10 @@ class Mondrian(Solver):
 
     relaxed: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.relaxed, bool):
+            raise InputError(f"relaxed must be True or False, not {self.relaxed!r}.")
+
     def refuses(self, problem: Problem) -> str | None:
         """It needs conditions that each class meets alone, and cannot promise a number of classes."""
         if not isinstance(problem, ClassAdditive):
@@ -52,52 +56,67 @@ class Mondrian(Solver):
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
-        """Offer the partition that no further cut is allowed in."""
+        """Offer the partition that no further cut is allowed in, or the one that time was left for."""
         assert isinstance(problem, ClassAdditive)
-        labels = cut_table(problem.price, problem.test, relaxed=self.relaxed, run=run)
-        if not run.offer(labels):
-            run.details["mondrian"] = "the whole table as one class already breaks a condition"
+        cuts = MedianCuts(problem.price, problem.test, relaxed=self.relaxed)
+        try:
+            cuts.make(run)
+        finally:
+            if not run.offer(cuts.labels()):
+                run.details["mondrian"] = "the whole table as one class already breaks a condition"
 
 
-def cut_table(price: Price, test: ClassTest, *, relaxed: bool, run: Run) -> Labels:
-    """The classes of Mondrian; parts not yet cut when the time is over stay whole."""
-    places = scaled_places(price)
-    rows = np.arange(price.n)
-    ends = np.zeros(price.n, np.bool_)  # whether a class ends with this row
-    parts = [(0, price.n)]
-    while parts and len(parts) < _PIECES and not run.expired:
-        low, high = max(parts, key=lambda part: part[1] - part[0])
-        parts.remove((low, high))
-        middle = int(cut_once(places, rows, low, high, test, relaxed))
+class MedianCuts:
+    """A table being cut: at any moment a partition, whose classes are the stretches of `rows` up to each end."""
+
+    def __init__(self, price: Price, test: ClassTest, *, relaxed: bool = False) -> None:
+        self.places = scaled_places(price)
+        self.test = test
+        self.relaxed = relaxed
+        self.rows = np.arange(price.n)
+        self.ends = np.zeros(price.n, np.bool_)  # whether a class ends with this place
+        self.ends[-1:] = True
+
+    def make(self, run: Run | None = None) -> None:
+        """Make every cut that is allowed; with a run, those that its time is enough for."""
+        n = len(self.rows)
+        parts = [(0, n)]
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            while parts and len(parts) < _PIECES and not (run and run.expired):
+                parts = [half for halves in pool.map(self._halves, parts) for half in halves]
+            for place, done in enumerate(pool.map(lambda part: self._finish(part, run), parts), 1):
+                if run and done:
+                    run.report("parts cut", done=place, total=len(parts))
+
+    def labels(self) -> Labels:
+        """The classes so far."""
+        labels = np.empty(len(self.rows), np.int64)
+        labels[self.rows] = np.cumsum(self.ends) - self.ends
+        return labels
+
+    def _halves(self, part: tuple[int, int]) -> list[tuple[int, int]]:
+        low, high = part
+        middle = int(cut_once(self.places, self.rows, low, high, self.test, self.relaxed))
         if middle < 0:
-            ends[high - 1] = True
-        else:
-            parts += [(low, middle), (middle, high)]
+            return []
+        self.ends[middle - 1] = True
+        return [(low, middle), (middle, high)]
 
-    def finish(part: tuple[int, int]) -> None:
-        if run.expired:
-            ends[part[1] - 1] = True
-        else:
-            cut_down(places, rows, *part, test, relaxed, ends)
-        run.report(f"{int(ends.sum())} classes")
-
-    with ThreadPoolExecutor(_WORKERS) as pool:
-        list(pool.map(finish, parts))
-    labels = np.empty(price.n, np.int64)
-    labels[rows] = np.concatenate([[0], np.cumsum(ends)[:-1]])
-    return labels
+    def _finish(self, part: tuple[int, int], run: Run | None) -> bool:
+        if run and run.expired:
+            return False
+        cut_down(self.places, self.rows, *part, self.test, self.relaxed, self.ends)
+        return True
 
 
 def scaled_places(price: Price) -> Places:
-    """Records as points whose coordinates all span 0 to 1; categories stand in the order of their levels.
-
-    Single precision is enough to choose cuts by, and halves what has to be moved about.
-    """
+    """Records as points whose coordinates all span 0 to 1; categories stand in the order of their levels."""
     columns = [*price.numeric.T, *price.codes.T]
-    places = np.empty((price.n, len(columns)), np.float32)
+    places = np.empty((price.n, len(columns)))
     for j, column in enumerate(columns):
-        low, span = column.min(initial=0) if len(column) == 0 else column.min(), np.ptp(column) if len(column) else 0
-        places[:, j] = (column - low) / (span if span > 0 else 1)
+        span = np.ptp(column)
+        np.subtract(column, column.min(), out=places[:, j])
+        places[:, j] /= span if span > 0 else 1.0
     return places
 
 
@@ -114,8 +133,8 @@ def cut_down(
         low, high = lows[waiting], highs[waiting]
         middle = cut_once(places, rows, low, high, test, relaxed)
         if middle < 0:
-            ends[high - 1] = True
             continue
+        ends[middle - 1] = True
         left_first = middle - low <= high - middle
         lows[waiting], highs[waiting] = (middle, high) if left_first else (low, middle)
         lows[waiting + 1], highs[waiting + 1] = (low, middle) if left_first else (middle, high)
@@ -137,7 +156,7 @@ def cut_once(places: Places, rows: Rows, low: int, high: int, test: ClassTest, r
         if most[j] <= least[j]:
             break
         half = (low + high) // 2
-        _select(places, rows, low, high, half, j)
+        select(places, rows, low, high, half, j)
         if relaxed:
             if _allowed(rows, low, half, high, test):
                 return half
@@ -174,50 +193,11 @@ def _meets(rows: Rows, low: int, high: int, test: ClassTest) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _swap(places: Places, rows: Rows, a: int, b: int) -> None:
-    rows[a], rows[b] = rows[b], rows[a]
-    for j in range(places.shape[1]):
-        places[a, j], places[b, j] = places[b, j], places[a, j]
-
-
-@njit(cache=True, nogil=True)
-def _select(places: Places, rows: Rows, low: int, high: int, place: int, j: int) -> None:
-    """Rearranges so that places[place, j] is what it would be in sorted order, with none larger before it."""
-    left, right = low, high - 1
-    while left < right:
-        # The middle of three against sorted input.
-        middle = (left + right) // 2
-        if places[middle, j] < places[left, j]:
-            _swap(places, rows, middle, left)
-        if places[right, j] < places[left, j]:
-            _swap(places, rows, right, left)
-        if places[right, j] < places[middle, j]:
-            _swap(places, rows, right, middle)
-        pivot = places[middle, j]
-        a, b = left, right
-        while a <= b:
-            while places[a, j] < pivot:
-                a += 1
-            while pivot < places[b, j]:
-                b -= 1
-            if a <= b:
-                _swap(places, rows, a, b)
-                a += 1
-                b -= 1
-        if place <= b:
-            right = b
-        elif place >= a:
-            left = a
-        else:
-            return
-
-
-@njit(cache=True, nogil=True)
 def _gather(places: Places, rows: Rows, low: int, high: int, j: int, value: float, equal: bool) -> int:
     """Brings what is below the value, or what equals it, to the front of [low, high); returns where that ends."""
     end = low
     for i in range(low, high):
         if (equal and places[i, j] == value) or (not equal and places[i, j] < value):
-            _swap(places, rows, i, end)
+            swap(places, rows, i, end)
             end += 1
     return end

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.partition import group_rows
 from optmodels.price import SPREAD, Floats, Price
-from solvers.mondrian import Places, Rows, cut_once
+from solvers.median import Points as Places
+from solvers.median import Rows
+from solvers.mondrian import cut_once
 
 Cut = Literal["kd", "strata"]
 

@@ -77,8 +77,23 @@ def test_metaheuristics(solver: str, condition: str) -> None:
 
 
 @pytest.mark.parametrize("condition", ["k", "distinct", "entropy", "t", "all"])
-def test_mdav(condition: str) -> None:
-    check_solver(registry.solver("mdav")(), tables(CONDITIONS[condition], 8), seeds=range(5))
+@pytest.mark.parametrize("solver", ["mdav", "zheng", "mondrian"])
+def test_constructions(solver: str, condition: str) -> None:
+    check_solver(registry.solver(solver)(), tables(CONDITIONS[condition], 8), seeds=range(5))
+
+
+@pytest.mark.parametrize("solver", ["liang-greedy", "liang-split", "mondrian"])
+def test_constructions_of_intervals(solver: str) -> None:
+    check_solver(registry.solver(solver)(), tables(CONDITIONS["extent"], 8), seeds=range(5))
+
+
+@pytest.mark.parametrize("repeated", [False, True], ids=["distinct", "repeated"])
+def test_univariate(repeated: bool) -> None:
+    def problem(seed: int) -> Problem:
+        table = small_table(9, seed=seed, numeric=1, categorical=0, repeated=repeated)
+        return Microaggregation(k=2 + seed % 3).build(table)
+
+    check_solver(registry.solver("univariate")(), problem, seeds=range(6))
 
 
 @pytest.mark.parametrize("model", [Mass(classifiers=()), Mass(k=3, classifiers=(), distinct_l=2)], ids=repr)
