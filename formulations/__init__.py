@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from formulations.aminifar import Aminifar
     from formulations.liang_samavi import LiangSamavi
+    from formulations.majeed_hwang import MajeedHwang
     from formulations.mass import Mass
     from formulations.microaggregation import Microaggregation
     from formulations.mo_obam import MoObam
 
-__all__ = ["Aminifar", "LiangSamavi", "Mass", "Microaggregation", "MoObam"]
+__all__ = ["Aminifar", "LiangSamavi", "MajeedHwang", "Mass", "Microaggregation", "MoObam"]
 
 _HOMES = {
     "Aminifar": "formulations.aminifar",
     "LiangSamavi": "formulations.liang_samavi",
+    "MajeedHwang": "formulations.majeed_hwang",
     "Mass": "formulations.mass",
     "Microaggregation": "formulations.microaggregation",
     "MoObam": "formulations.mo_obam",

@@ -170,13 +170,22 @@ class Hierarchy:
         distinct = pd.Index(pd.Series(values).dropna().unique())
         numeric = pd.api.types.is_numeric_dtype(distinct.dtype) and not pd.api.types.is_bool_dtype(distinct.dtype)
         leaves = _distinct_numbers(values) if numeric else distinct[np.argsort([_text(value) for value in distinct])]
+        return cls.of_neighbours(leaves, fanout=fanout, intervals=numeric)
+
+    @classmethod
+    def of_neighbours(cls, leaves: pd.Index, *, fanout: int = 2, intervals: bool = True) -> Hierarchy:
+        """The same tree over values that are in order already; `intervals` names nodes by their ends, not as sets.
+
+        >>> Hierarchy.of_neighbours(pd.Index(["low", "middle", "high"])).generalise(["low", "high"], 1).tolist()
+        ['[low, middle]', 'high']
+        """
         levels: list[list[str]] = []
         groups = np.arange(len(leaves))
         while len(leaves) and groups[-1] > 0:
             groups = groups // fanout
             if groups[-1] > 0:
                 starts = np.searchsorted(groups, np.arange(groups[-1] + 2))
-                names = [_set_label(leaves[a:b], numeric) for a, b in pairwise(starts)]
+                names = [_set_label(leaves[a:b], intervals) for a, b in pairwise(starts)]
                 levels.append([names[group] for group in groups])
         return cls(leaves.tolist(), levels)
 

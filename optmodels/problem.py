@@ -329,6 +329,23 @@ class SelfTuned(Protocol):
         """What a report should say of how values came about."""
 
 
+@runtime_checkable
+class Generalised(Protocol):
+    """Classes are released as nodes of hierarchies, and the target is what records on the nodes' levels cost."""
+
+    leaves: NDArray[np.int32]  # (n, quasi): the leaf of each record in each hierarchy
+    nodes: tuple[NDArray[np.int32], ...]  # per quasi-identifier (leaves, levels): the node of each leaf on each level
+    least_levels: bool  # whether a class is on the lowest levels at which it is equal; else on these at least
+    most_disclosure: float | None  # bounds the second objective, the disclosure of the whole release
+    test: ClassTest
+
+    def level_costs(self) -> tuple[NDArray[np.float64], ...]:
+        """For each quasi-identifier, what one record on each level costs; it never falls."""
+
+    def with_disclosure(self, most: float) -> Problem:
+        """The same problem with a bound on the disclosure."""
+
+
 class PricedProblem(Problem):
     """A problem whose target is the total price of its classes: the common ground of class-additive models."""
 

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 Method = Literal["centroid", "interval", "hierarchy"]
 
 
-def recode(table: Table, labels: ArrayLike, method: Method = "centroid") -> pd.DataFrame:
+def recode(
+    table: Table, labels: ArrayLike, method: Method = "centroid", *, levels: NDArray[np.int64] | None = None
+) -> pd.DataFrame:
     """The table with the quasi-identifiers of every class made equal, rows in the table's order.
 
     - `centroid`: mean of numbers, middle level of ordinals (the lower of two), most frequent category.
     - `interval`: `[a-b]` for numbers and ordinals, `{a,b}` for categories; a single value stays as it is.
-    - `hierarchy`: the lowest node of the attribute's hierarchy that covers the class.
+    - `hierarchy`: the lowest node of the attribute's hierarchy that covers the class, or where `levels` (classes,
+      quasi) says a higher one for it. Classes are numbered in the order of their first records.
 
     >>> from optmodels.table import Table
     >>> table = Table(pd.DataFrame({"job": ["cook", "nurse", "cook"]}), quasi={"job": "categorical"})
@@ -37,10 +40,12 @@ def recode(table: Table, labels: ArrayLike, method: Method = "centroid") -> pd.D
     classes = canonical(labels)
     if len(classes) != table.n:
         raise InputError(f"The table has {table.n} records, but {len(classes)} class labels were given; give one each.")
+    if levels is not None and method != "hierarchy":
+        raise InputError(f"Levels are those of hierarchies: recode by 'hierarchy', not by '{method}', or without them.")
     by_method: dict[Method, Callable[[Table, str, Labels], pd.Series]] = {
         "centroid": _centroids,
         "interval": _extents,
-        "hierarchy": _ancestors,
+        "hierarchy": lambda *column: _ancestors(*column, levels),
     }
     frame = table.frame
     for name in table.quasi:
@@ -105,9 +110,19 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
     return _texts_of(_sets(found, known), labels, name)
 
 
-def _ancestors(table: Table, name: str, labels: Labels) -> pd.Series:
+def _ancestors(table: Table, name: str, labels: Labels, wanted: NDArray[np.int64] | None) -> pd.Series:
     hierarchy, leaves = hierarchy_of(table, name), table.leaf_codes(name)
     levels = hierarchy.common_level(labels, leaves)
+    if wanted is not None:
+        _check_levels(wanted, len(levels), table.quasi)
+        asked = wanted[:, table.quasi.index(name)]
+        if (asked < levels).any() or (asked >= hierarchy.n_levels).any():
+            c = int(np.flatnonzero((asked < levels) | (asked >= hierarchy.n_levels))[0])
+            raise InputError(
+                f"Class {c} cannot be released on level {asked[c]} of '{name}': its records are equal from level "
+                f"{levels[c]} on, and the highest level is {hierarchy.n_levels - 1}."
+            )
+        levels = asked
     if not levels.any() and table.kinds[name] == "numeric":
         return table.frame[name]
     if not levels.any():  # levels, not cells: 1 and 1.0 in one column are equal, but written differently
@@ -115,6 +130,14 @@ def _ancestors(table: Table, name: str, labels: Labels) -> pd.Series:
     anyone = np.empty(len(levels), leaves.dtype)
     anyone[labels] = leaves
     return _texts_of([str(node) for node in hierarchy.labels[hierarchy.nodes[anyone, levels]]], labels, name)
+
+
+def _check_levels(levels: NDArray[np.int64], n_classes: int, quasi: tuple[str, ...]) -> None:
+    if levels.shape != (n_classes, len(quasi)):
+        raise InputError(
+            f"Give a level for each of {n_classes} classes and {len(quasi)} quasi-identifiers, not an array of shape "
+            f"{levels.shape}."
+        )
 
 
 def _means(values: NDArray[np.float64], labels: Labels) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from optmodels.problem import (
     ClassAdditive,
     FixedCentres,
     FreeCentres,
+    Generalised,
     Problem,
     Scalarised,
     SelfTuned,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 # Structure that is about the target alone: shown to solvers only while the target stays what it was.
-_OF_THE_TARGET = (Separable, ClassAdditive, FixedCentres, Scalarised)
+_OF_THE_TARGET = (Separable, ClassAdditive, FixedCentres, Generalised, Scalarised)
 
 
 def rejudged(problem: Problem, names: Sequence[str]) -> Problem:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 
 from optmodels.audit import Audit, audit
@@ -78,9 +79,14 @@ def release(
     *,
     promise: Conditions,
     method: Method = "centroid",
+    levels: NDArray[np.int64] | None = None,
+    loss: Mapping[str, float] | None = None,
     provenance: Mapping[str, object] | None = None,
 ) -> Release:
     """Recode a table by a partition, audit the result from its own values, and hand it over if it keeps its promise.
+
+    `levels` are those of hierarchies that classes are released on, see `recode`; `loss` is what else the maker of the
+    release has to say about what it cost.
 
     Raises:
         BrokenPromiseError: the recoded table does not satisfy `promise`.
@@ -96,7 +102,7 @@ def release(
     2  [45-47]    cold
     3  [45-47]     flu
     """
-    recoded = recode(table, labels, method)
+    recoded = recode(table, labels, method, levels=levels)
     frame = in_value_order(recoded)
     found = audit(
         frame,
@@ -117,10 +123,10 @@ def release(
             f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written; the partition it was "
             "made from breaks the conditions."
         )
-    loss = {"gcp": gcp(table, canonical(labels))}
+    cost = {**(loss or {}), "gcp": gcp(table, canonical(labels), levels)}
     if method == "centroid":
-        loss = {"information_loss": released_information_loss(table, recoded)} | loss
-    noted = found.annotated(promise=promise.to_dict(), missing=table.missing_report, loss=loss)
+        cost = {"information_loss": released_information_loss(table, recoded)} | cost
+    noted = found.annotated(promise=promise.to_dict(), missing=table.missing_report, loss=cost)
     return Release(frame, noted, method, dict(provenance or {}))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -34,6 +35,9 @@ if TYPE_CHECKING:
     from optmodels.whole import Levels, Whole
 
 Item = TypeVar("Item", bound=np.generic)
+
+_RUN_LEVELS = 4  # steps from the values of a number to the root of the hierarchy that is built for it
+_HAIR = 1e-9  # 81 ** (1 / 4) is a hair more than 3
 
 
 @dataclass(frozen=True)
@@ -441,6 +445,32 @@ class Table:
         for name in ("levels", "values", "codes", "sensitive_levels", "sensitive_ordered", "sensitive_codes"):
             known[name] = getattr(self, name)
         return other
+
+    def with_hierarchies(self) -> Table:
+        """The same records with a hierarchy for every quasi-identifier; those that are given stay.
+
+        Numbers and ordinals get five levels: the values, three of ever longer runs of neighbours, and the root.
+        Categories, of which nothing is known, are kept or suppressed.
+
+        >>> table = Table(pd.DataFrame({"age": range(81), "town": ["a", "b", "c"] * 27}), quasi={"age": "numeric",
+        ...     "town": "categorical"}).with_hierarchies()
+        >>> {name: hierarchy.n_levels for name, hierarchy in table.hierarchies.items()}
+        {'age': 5, 'town': 2}
+        """
+        lacking = [name for name in self.quasi if name not in self.hierarchies]
+        if not lacking:
+            return self
+        other = self.rescaled()
+        built = {name: self._plain_hierarchy(name) for name in lacking}
+        other.roles = self.roles.revised(hierarchies={**self.hierarchies, **built})
+        return other
+
+    def _plain_hierarchy(self, name: str) -> Hierarchy:
+        kind = self.kinds[name]
+        values = pd.Index(np.sort(self._frame[name].unique())) if kind == "numeric" else self.levels[name]
+        if kind == "categorical":
+            return Hierarchy(values, [])
+        return Hierarchy.of_neighbours(values, fanout=max(2, ceil(len(values) ** (1 / _RUN_LEVELS) - _HAIR)))
 
     def __repr__(self) -> str:
         quasi = ", ".join(f"{name} {kind}" for name, kind in self.roles.quasi.items())

@@ -7,7 +7,16 @@ from typing import ClassVar
 
 from optmodels import registry
 from optmodels.errors import whole
-from optmodels.problem import Centroids, ClassAdditive, EntropyBounded, FixedCentres, Problem, Scalarised, SelfTuned
+from optmodels.problem import (
+    Centroids,
+    ClassAdditive,
+    EntropyBounded,
+    FixedCentres,
+    Generalised,
+    Problem,
+    Scalarised,
+    SelfTuned,
+)
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, Run, Solver
 
@@ -18,6 +27,7 @@ _EXACT_FRONT_RECORDS = 24
 _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may take
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
 _OWN_CONSTRUCTION = "the model makes its partitions itself, one for each k"
+_EXACT_LEVELS_RECORDS = 40  # seconds in HiGHS, on four quasi-identifiers
 _EVALUATIONS = "evaluations"  # the option of solvers that count them
 
 
@@ -91,6 +101,10 @@ def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]
         if problem.price.n <= _LOCAL_SEARCH_RECORDS or problem.n_classes is not None:
             return "local_search", f"{problem.price.n} records are too many for column generation"
         return "mondrian", f"{problem.price.n} records are too many for anything but median cuts"
+    if isinstance(problem, Generalised):
+        if problem.least_levels and problem.n <= _EXACT_LEVELS_RECORDS and problem.lacks_pyomo() is None:
+            return "milp", f"the levels of {problem.n} records are few enough to be chosen exactly"
+        return "generalise", "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
     if isinstance(problem, Centroids):
         return "nsga2", f"'{problem.target.name}' is no sum of prices of classes, and classes have centroids"
     return "milp", "nothing but a Pyomo view is known of this model"
@@ -102,6 +116,8 @@ def front_choice(problem: Problem, time_limit: float | None) -> tuple[str, str]:
         return "mass", _OWN_CONSTRUCTION
     if isinstance(problem, EntropyBounded) and _exact_in_time(problem, time_limit):
         return "epsilon", f"of {problem.n} records every class can be priced, so the front is exact"
+    if isinstance(problem, Generalised):
+        return "generalise", "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
     if len(problem.objectives) > 2:
         return "nsga3", f"{len(problem.objectives)} objectives need directions to spread over"
     if isinstance(problem, EntropyBounded):

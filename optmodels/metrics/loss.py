@@ -88,9 +88,15 @@ def ncp(table: Table, labels: Labels) -> float:
     return float(class_sizes(labels) @ cell_losses(table, labels).sum(axis=1))
 
 
-def gcp(table: Table, labels: Labels) -> float:
-    """Global certainty penalty: the mean cell loss, between 0 and 1."""
-    return ncp(table, labels) / (table.n * len(table.quasi))
+def gcp(table: Table, labels: Labels, levels: NDArray[np.int64] | None = None) -> float:
+    """Global certainty penalty: the mean cell loss, between 0 and 1.
+
+    With `levels` (classes, quasi) a cell loses (leaves below its node on that level - 1) / (all leaves - 1).
+    """
+    if levels is None:
+        return ncp(table, labels) / (table.n * len(table.quasi))
+    columns = [_covered_leaves(table, name, labels, levels[:, j]) for j, name in enumerate(table.quasi)]
+    return float(class_sizes(labels) @ np.column_stack(columns).mean(axis=1)) / table.n
 
 
 def generalisation_levels(table: Table, labels: Labels) -> NDArray[np.int64]:
@@ -165,9 +171,11 @@ def _covered_range(values: NDArray[np.float64], labels: Labels) -> NDArray[np.fl
     return _ratios(extent, float(values.max() - values.min()))
 
 
-def _covered_leaves(table: Table, name: str, labels: Labels) -> NDArray[np.float64]:
+def _covered_leaves(
+    table: Table, name: str, labels: Labels, levels: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
     hierarchy, leaves = table.hierarchies[name], table.leaf_codes(name)
-    levels = hierarchy.common_level(labels, leaves)
+    levels = hierarchy.common_level(labels, leaves) if levels is None else levels
     anyone = np.empty(len(levels), leaves.dtype)
     anyone[labels] = leaves
     below = hierarchy.leaf_counts[hierarchy.nodes[anyone, levels]]

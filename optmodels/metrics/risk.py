@@ -38,6 +38,21 @@ def homogeneity(histograms: Mapping[str, Histograms]) -> dict[str, int]:
     return total | {name: int(sizes[at].sum()) for name, at in single.items()} | total  # first, and never overwritten
 
 
+def disclosure(histograms: Sequence[Histograms]) -> float:
+    """Probabilistic disclosure: the mean over records of their class's largest share of one sensitive value.
+
+    It is how often an attacker is right who takes everyone to have the value most frequent among those who look the
+    same (Majeed and Hwang, equation 20, with the released quasi-identifiers as pattern). Of several sensitive
+    attributes the worst counts, class by class.
+
+    >>> from optmodels.partition import histograms
+    >>> disclosure([histograms([0, 0, 0, 1, 1], [2, 2, 0, 1, 1])])
+    0.8
+    """
+    most = [np.maximum.reduceat(found.counts, found.starts[:-1]) for found in histograms]
+    return float(np.maximum.reduce(most).sum() / histograms[0].sizes.sum())
+
+
 def prosecutor(sizes: NDArray[np.int64]) -> float:
     """Highest probability of finding a person known to be in the table: 1 / smallest class.
 
