@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +23,7 @@ def usefulness(table: Table, *, trees: int, seed: int) -> NDArray[np.float64]:
     shuffling hurts, and how it makes them weights is not said: here they go through a softmax, which keeps their
     order and makes them positive. Of several sensitive attributes the mean counts.
     """
-    columns = {name: table.values[:, j] for j, name in enumerate(table.measured)}
+    columns: dict[str, NDArray[Any]] = {name: table.values[:, j] for j, name in enumerate(table.measured)}
     columns |= {name: table.codes[:, j] for j, name in enumerate(table.categorical)}
     features = np.column_stack([columns[name] for name in table.quasi]).astype(np.float32)
     draw = np.random.default_rng(seed)

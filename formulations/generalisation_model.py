@@ -158,14 +158,12 @@ class GeneralisationModel:
 
     def _covering(self, rows: NDArray[np.int64]) -> int:
         leaves = self.leaves[rows]
-        levels = []
-        for j, one in enumerate(self.nodes):
-            equal = [
-                bool((one[leaves[:, j], level] == one[leaves[0, j], level]).all()) for level in range(one.shape[1])
-            ]
-            levels.append(equal.index(True))
-        combination = self._as_nodes(int(rows[0]), tuple(levels))
-        below = [r for r, row in enumerate(self.first) if self._as_nodes(int(row), tuple(levels)) == combination]
+        # equal on a level, equal on all above: as many levels are too low as there are with differences
+        levels = tuple(
+            int((one[leaves[:, j]] != one[leaves[0, j]]).any(axis=0).sum()) for j, one in enumerate(self.nodes)
+        )
+        combination = self._as_nodes(int(rows[0]), levels)
+        below = [r for r, row in enumerate(self.first) if self._as_nodes(int(row), levels) == combination]
         return self.place[tuple(below)]
 
     def cuts(self, model: pyo.ConcreteModel) -> int:

@@ -112,7 +112,7 @@ class MajeedHwangProblem(Problem):
         super().__init__(table.with_hierarchies(), formulation, conditions)
         self.objectives = (
             Objective(
-                "distortion", "min", "level used / highest level, times usefulness, over all cells", 100.0 * self.n
+                "distortion", "min", "usefulness times level used / highest level, over all cells", 100.0 * self.n
             ),
             Objective("disclosure", "min", "mean of the largest share of one sensitive value in a released class", 1.0),
         )
@@ -165,14 +165,17 @@ class MajeedHwangProblem(Problem):
         least = risk.disclosure([histograms(everyone, codes) for codes in self.table.sensitive_codes.T])
         if self.most_disclosure is not None and least > self.most_disclosure + TOLERANCE:
             return (
-                f"most_disclosure={self.most_disclosure:g} cannot hold: where everyone looks the same, the most frequent "
-                f"sensitive value is still right for {least:.6g} of all records."
+                f"most_disclosure={self.most_disclosure:g} cannot hold: where everyone looks the same, the most "
+                f"frequent sensitive value is still right for {least:.6g} of all records."
             )
         return super().impossible()
 
     def uncertainties(self, labels: Labels) -> NDArray[np.float64]:
         """The entropy of the sensitive attribute in each class, in bits; of several the least."""
-        return np.minimum.reduce([entropies(histograms(labels, codes)) for codes in self.table.sensitive_codes.T])
+        least: NDArray[np.float64] = np.minimum.reduce(
+            [entropies(histograms(labels, codes)) for codes in self.table.sensitive_codes.T]
+        )
+        return least
 
     def levels(self, labels: Labels) -> NDArray[np.int64]:
         """(classes, quasi) the levels on which classes are released; labels run from 0 to C-1."""
@@ -209,14 +212,15 @@ class MajeedHwangProblem(Problem):
     def _flexible(
         self, common: NDArray[np.int64], uncertain: NDArray[np.float64], threshold: float
     ) -> NDArray[np.int64]:
-        """The published rule: the lower or the upper half of each hierarchy, less useful attributes further up in it."""
+        """The published rule: the lower or the upper half of each hierarchy, and the more useful the lower in it."""
         places = np.argsort(np.argsort([-weight for weight in self.usefulness.values()], kind="stable"))
         share = places / max(len(places) - 1, 1)
         highest = np.array([nodes.shape[1] - 1 for nodes in self.nodes])
         low = np.rint(share * (highest // 2)).astype(np.int64)
         high = highest - np.rint((1 - share) * (highest // 2)).astype(np.int64)
         wanted = np.where((uncertain > threshold)[:, None], low, high)
-        return np.maximum(common, wanted)
+        used: NDArray[np.int64] = np.maximum(common, wanted)
+        return used
 
     def released_classes(self, labels: Labels, levels: NDArray[np.int64]) -> Labels:
         """The classes as they are in the release, where classes that are written alike are one."""

@@ -45,7 +45,7 @@ def recode(
     by_method: dict[Method, Callable[[Table, str, Labels], pd.Series]] = {
         "centroid": _centroids,
         "interval": _extents,
-        "hierarchy": lambda *column: _ancestors(*column, levels),
+        "hierarchy": lambda table, name, classes: _ancestors(table, name, classes, levels),
     }
     frame = table.frame
     for name in table.quasi:

@@ -26,8 +26,8 @@ MOST_COMBINATIONS = 20_000
 # pay at the top.
 _GENEROSITIES = (0.0, 0.02, 0.05, 0.1, 0.3, 1.0)
 _TYPICAL_GENEROSITIES = (0.05, 0.3)
-# Variables up to which a front is also sought exactly, point by point.
-_EXACT_VARIABLES = 1_500
+# Records up to which a front is also sought exactly, point by point.
+_EXACT_RECORDS = 24
 
 
 @dataclass(frozen=True)
@@ -42,10 +42,10 @@ class Generalise(FrontSolver):
     >>> import pandas as pd
     >>> from formulations import MajeedHwang
     >>> from optmodels import Table
-    >>> people = pd.DataFrame({"age": [20, 61, 22, 60, 21], "illness": ["flu", "flu", "cold", "cold", "flu"]})
+    >>> people = pd.DataFrame({"age": [20, 61, 21, 60], "illness": ["flu", "flu", "cold", "cold"]})
     >>> table = Table(people, quasi={"age": "numeric"}, sensitive="illness")
     >>> Generalise().solve(MajeedHwang(k=2, levels="least").build(table)).labels
-    array([0, 1, 0, 1, 0])
+    array([0, 1, 0, 1])
     """
 
     name: ClassVar[str] = "generalise"
@@ -63,8 +63,8 @@ class Generalise(FrontSolver):
         combinations = prod(nodes.shape[1] for nodes in problem.nodes)
         if combinations > MOST_COMBINATIONS:
             return (
-                f"the hierarchies have {combinations:,} combinations of levels and it goes through {MOST_COMBINATIONS:,}: "
-                "give hierarchies with fewer levels, or use 'usefulness'."
+                f"the hierarchies have {combinations:,} combinations of levels and it goes through "
+                f"{MOST_COMBINATIONS:,}: give hierarchies with fewer levels, or use 'usefulness'."
             )
         return None
 
@@ -95,8 +95,7 @@ class Generalise(FrontSolver):
             for labels in stairs.climb(problem.test, run, floor=floor):
                 _keep(problem, run, labels, found)
         _keep(problem, run, np.zeros(problem.n, np.int64), found)
-        small = len(stairs.distinct) * len(stairs.costs) <= _EXACT_VARIABLES
-        if small and problem.lacks_pyomo() is None and not run.expired:
+        if problem.n <= _EXACT_RECORDS and problem.lacks_pyomo() is None and not run.expired:
             exact: list[Solution] = []
             complete = run.details["complete"] = _exact_front(problem, run, exact)
             found[:] = exact if complete else [*exact, *found]
@@ -133,11 +132,9 @@ class Stairs:
         With `prove` the bound goes to the run. Where the time is over before all combinations have been seen, who is
         still without a class goes to the top.
         """
-        if floor is None:
-            steps, generosities = range(len(self.costs)), _GENEROSITIES
-        else:
-            above = (self.combinations >= self.combinations[floor]).all(axis=1)
-            steps, generosities = np.flatnonzero(above).tolist(), _TYPICAL_GENEROSITIES
+        above = (self.combinations >= self.combinations[floor or 0]).all(axis=1)
+        steps: list[int] = np.flatnonzero(above).tolist()
+        generosities = _GENEROSITIES if floor is None else _TYPICAL_GENEROSITIES
         climbs = [Climb(len(self.inverse), test, share, float(self.costs[-1])) for share in generosities]
         if prove:
             self._prove(test, run)

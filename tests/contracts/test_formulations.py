@@ -2,7 +2,7 @@
 
 import pytest
 
-from formulations import Aminifar, LiangSamavi, Mass, Microaggregation, MoObam
+from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels.problem import Formulation
 from optmodels.testing import check_formulation, small_table
 
@@ -20,6 +20,9 @@ FORMULATIONS = [
     MoObam(k=2, distinct_l=2),
     MoObam(k=2, objective="lambda", lam=0.3),
     MoObam(k=2, objective="normalised", lam=0.3),
+    MajeedHwang(k=2, trees=5),
+    MajeedHwang(k=2, trees=5, threshold=None, most_disclosure=0.6),
+    MajeedHwang(k=2, trees=5, levels="least", threshold=0.5, most_disclosure=0.8),
 ]
 
 

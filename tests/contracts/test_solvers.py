@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from formulations import LiangSamavi, Mass, Microaggregation, MoObam
+from formulations import LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels import registry
 from optmodels.errors import RefusedError
 from optmodels.problem import Formulation, Problem
@@ -99,6 +99,26 @@ def test_univariate(repeated: bool) -> None:
 @pytest.mark.parametrize("model", [Mass(classifiers=()), Mass(k=3, classifiers=(), distinct_l=2)], ids=repr)
 def test_mass(model: Mass) -> None:
     check_solver(registry.solver("mass")(), tables(model, 8), seeds=range(3))
+
+
+LEVELS: dict[str, Formulation] = {
+    "flexible": MajeedHwang(k=2, trees=3, threshold=0.5),
+    "least": MajeedHwang(k=2, trees=3, levels="least"),
+    "uncertain": MajeedHwang(k=2, trees=3, levels="least", threshold=0.8),
+    "disclosure": MajeedHwang(k=2, trees=3, levels="least", most_disclosure=0.75),
+}
+
+
+@pytest.mark.parametrize("levels", LEVELS)
+@pytest.mark.parametrize("solver", ["usefulness", "generalise"])
+def test_generalisation(solver: str, levels: str) -> None:
+    check_solver(registry.solver(solver)(), tables(LEVELS[levels], 7), seeds=range(2))
+
+
+@pytest.mark.parametrize("levels", [name for name in LEVELS if name != "flexible"])
+@pytest.mark.parametrize("solver", ["milp", "auto"])
+def test_exact_levels(solver: str, levels: str) -> None:
+    check_solver(registry.solver(solver)(), tables(LEVELS[levels], 7), seeds=range(2))
 
 
 @pytest.mark.parametrize("solver", ["mdav", "network"])
