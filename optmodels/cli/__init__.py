@@ -1,4 +1,4 @@
-"""The command line: `optmodels anonymize`, `pareto`, `release`, `audit`, `list` and `demo`.
+"""The command line: `optmodels anonymize`, `pareto`, `release`, `audit`, `study`, `list` and `demo`.
 
 Nothing heavy is imported before a command runs, so that help and version appear at once.
 """
@@ -13,7 +13,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from optmodels.cli import anonymize, audit, demo, listing, pareto, release, reproduce, synthesize, utility, warm_up
+from optmodels.cli import (
+    anonymize,
+    audit,
+    demo,
+    listing,
+    pareto,
+    release,
+    reproduce,
+    study,
+    synthesize,
+    utility,
+    warm_up,
+)
 from optmodels.cli.errors import exit_code
 from optmodels.errors import NoSolutionError
 
@@ -93,6 +105,7 @@ app.command(epilog="Example: optmodels synthesize health --rows 1000000 --out he
     synthesize.synthesize
 )
 app.command("warm-up")(warm_up.warm_up)
+app.add_typer(study.app, name="study")
 
 
 def main() -> None:

@@ -6,14 +6,11 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from math import isfinite
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from optmodels.errors import InputError
 from optmodels.files import check_writable, write_whole
+from optmodels.plain import plain
 
 Writer = Callable[[Path], object]
 
@@ -27,19 +24,7 @@ def to_json(document: object) -> str:
       "k": 5
     }
     """
-    return json.dumps(_plain(document), indent=2, allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if isfinite(value) else None
-    return value if value is None or isinstance(value, (str, bool, int)) else str(value)
+    return json.dumps(plain(document), indent=2, allow_nan=False)
 
 
 def put_json(document: object) -> None:

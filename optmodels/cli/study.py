@@ -1,0 +1,300 @@
+"""`optmodels study`: compare solvers on data, safe to stop at any moment, with tables, tests and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from optmodels.cli.values import chosen, names
+from optmodels.errors import InputError, NoSolutionError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from optmodels.study.engine import OnStudyProgress, StudyProgress
+
+app = typer.Typer(
+    help="Compare solvers: datasets x formulations x solvers x seeds, in parallel, resumed where it stopped.",
+    no_args_is_help=True,
+)
+
+Database = Annotated[Path, typer.Argument(metavar="RUNS.DB", help="The study's file.")]
+Measure = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="value, seconds, time-to-target, evaluations, peak_memory or gap."),
+]
+Tolerance = Annotated[
+    float, typer.Option(min=0.0, help="How close to the best known value a target is, as a share of it.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+
+
+@app.command("run", epilog="Example: optmodels study run which_solver.toml --out runs.db --workers 2")
+def run(
+    spec: Annotated[Path, typer.Argument(metavar="SPEC.TOML", help="What to run.")],
+    out: Annotated[Path, typer.Option(metavar="RUNS.DB", help="The file the runs are written to, one by one.")],
+    workers: Annotated[int | None, typer.Option(min=1, help="Runs at a time; by default one for each core.")] = None,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Run on this Dask cluster instead of this machine.")
+    ] = None,
+    retry: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Make runs again that ended so: refused, error, crashed, overtime, memory."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the spec and count its runs.")] = False,
+) -> None:
+    """Make all runs of a study that are not in the file yet; stop it as you like, and run it again to go on."""
+    from optmodels.cli import show
+    from optmodels.study import load_study
+    from optmodels.study import run as make
+    from optmodels.study.trials import trials_of
+
+    study = load_study(spec)
+    if dry_run:
+        show.say(f"{show.escaped(study.name)}: {len(trials_of(study))} runs.")
+        return
+    with _progress() as on_progress:
+        done = make(
+            study, out, workers=workers, dask=dask, retry=names("--retry", retry or ()), on_progress=on_progress
+        )
+    place = f"optmodels study run {spec} --out {out}"
+    if done.interrupted:
+        raise NoSolutionError(
+            f"Stopped after {done.made} more runs: all that were finished are in '{out}', and '{place}' goes on from "
+            "there."
+        )
+    again = "" if done.made == done.total else f" ({done.total - done.made} were there already)"
+    show.say(f"{show.escaped(study.name)}: {done.made} runs made{again}, {done.total} in {show.escaped(out)}.")
+    _tell_failures(out)
+
+
+@app.command("status", epilog="Example: optmodels study status runs.db")
+def status(database: Database, json: Json = False) -> None:
+    """How far a study is: runs done, waiting and failed, with reasons; also while it runs."""
+    from optmodels.cli import show
+    from optmodels.cli.output import put_json
+    from optmodels.study import open_study
+
+    results = open_study(database)
+    found = results.status()
+    if json:
+        put_json({**found, "failures": results.failures().to_dict("records")})
+        return
+    ended = ", ".join(f"{count} {outcome}" for outcome, count in found["outcomes"].items()) or "none ended"
+    show.say(f"[bold]{show.escaped(found['study'])}[/]: {found['planned']} runs, {ended}, {found['waiting']} waiting.")
+    if found["running"]:
+        show.say(f"Being run by {show.escaped(found['running'])}.")
+    if found["of_earlier_versions"]:
+        show.say(f"{found['of_earlier_versions']} more runs are of earlier versions of the study, and left out.")
+    for machine in found["environments"]:
+        show.say(
+            show.escaped(f"{machine['cores']} cores of {machine['cpu']}, optmodels {machine['versions']['optmodels']}")
+        )
+    if len(found["environments"]) > 1:
+        show.say("Runs were made on different machines or with different versions: compare their times with care.")
+    _tell_failures(database)
+
+
+@app.command("table", epilog="Example: optmodels study table runs.db --measure seconds")
+def table(
+    database: Database,
+    measure: Annotated[str, typer.Option(metavar="NAME", help="value, seconds, gap, evaluations, peak_memory, ...")] = (
+        "value"
+    ),
+    statistic: Annotated[str, typer.Option(metavar="NAME", help="median, mean, min, max or std.")] = "median",
+    json: Json = False,
+) -> None:
+    """A measure for every dataset and model (rows) and every solver (columns), over repetitions."""
+    from optmodels.cli.output import put_json
+    from optmodels.study import open_study
+    from optmodels.study.measures import Statistic, summary
+
+    how = chosen("--statistic", statistic, get_args(Statistic))
+    runs = _some(open_study(database).runs(), database)
+    found = summary(runs, measure, how)
+    if json:
+        put_json(found.reset_index().to_dict("records"))
+    else:
+        _grid(found.reset_index())
+
+
+@app.command("compare", epilog="Example: optmodels study compare runs.db --measure value")
+def compare(
+    database: Database,
+    measure: Measure = "value",
+    tolerance: Tolerance = 0.01,
+    correction: Annotated[str, typer.Option(metavar="holm|bh|none", help="For many tests.")] = "holm",
+    each: Annotated[
+        bool, typer.Option("--each", help="Compare on every problem over its repetitions (Mann-Whitney) instead.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Whether solvers differ by more than chance: Friedman with Nemenyi, Wilcoxon for pairs, effect sizes."""
+    from optmodels.cli import show
+    from optmodels.cli.output import put_json
+    from optmodels.study import measures, open_study, statistics
+
+    how = chosen("--correction", correction, get_args(statistics.Correction))
+    what = chosen("--measure", measure, get_args(measures.Measure))
+    results = open_study(database)
+    costs = measures.costs(_some(results.runs(), database), results.curves(), what, tolerance)
+    if each:
+        found = statistics.on_each_problem(costs, how)
+        put_json(found.to_dict("records")) if json else _grid(found)
+        return
+    problems = statistics.by_problem(costs)
+    test, pairs = statistics.friedman(problems), statistics.pairwise(problems, how)
+    if json:
+        put_json(
+            {
+                "statistic": test.statistic,
+                "p": test.p,
+                "problems": test.problems,
+                "groups": test.groups,
+                "critical_difference": test.critical_difference,
+                "ranks": dict(test.ranks),
+                "pairs": pairs.to_dict("records"),
+            }
+        )
+        return
+    show.say(
+        f"Friedman over {test.problems} problems: statistic {test.statistic:.4g}, p = {test.p:.3g}; mean ranks differ "
+        f"significantly from {test.critical_difference:.3g} on (Nemenyi, {test.alpha:g})."
+    )
+    _grid(test.ranks.rename("mean rank").rename_axis("solver").reset_index())
+    show.say(f"Pairs by Wilcoxon's signed ranks, p corrected ({how}); a12 below 0.5 is in favour of the first.")
+    _grid(pairs)
+
+
+@app.command("plot", epilog="Example: optmodels study plot runs.db --out plots")
+def plot(
+    database: Database,
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to leave the pages and their data.")],
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="performance, data, anytime, scaling, boxes, ranks; all of them by default."),
+    ] = None,
+    measure: Measure = "value",
+    tolerance: Tolerance = 0.01,
+) -> None:
+    """Performance and data profiles, anytime curves, scaling, boxes of fronts and mean ranks, as HTML and CSV."""
+    from optmodels.cli import show
+    from optmodels.study import measures, open_study
+    from optmodels.study.plots import Kind, plots, write_plots
+
+    asked = [chosen("--kind", one, get_args(Kind)) for one in names("--kind", kind or ())] or get_args(Kind)
+    what = chosen("--measure", measure, get_args(measures.Measure))
+    plotted = plots(open_study(database), asked, measure=what, tolerance=tolerance)
+    if not plotted:
+        raise InputError(f"The study in '{database}' has no data for {', '.join(asked)}.")
+    for path in write_plots(plotted, out):
+        show.say(f"Written: {show.escaped(path)}")
+
+
+@app.command("export", epilog="Example: optmodels study export runs.db --format latex --out table.tex")
+def export(
+    database: Database,
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
+    form: Annotated[str, typer.Option("--format", metavar="csv|parquet|latex", help="Of which kind.")] = "csv",
+    what: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="runs, curves, points or summary; LaTeX has the summary, others the runs."),
+    ] = None,
+    measure: Annotated[str, typer.Option(metavar="NAME", help="Of the summary.")] = "value",
+) -> None:
+    """Runs, anytime curves, points of fronts or the summary, for other programs."""
+    from optmodels.cli import show
+    from optmodels.study import open_study
+    from optmodels.study.export import Format, What
+    from optmodels.study.export import export as write
+
+    part = None if what is None else chosen("--what", what, get_args(What))
+    rows = write(open_study(database), out, chosen("--format", form, get_args(Format)), part, measure=measure)
+    show.say(f"Written: {show.escaped(out)}, {rows} rows.")
+
+
+def _some(runs: pd.DataFrame, database: Path) -> pd.DataFrame:
+    if not len(runs):
+        raise InputError(f"The study in '{database}' has no finished run yet: see 'optmodels study status {database}'.")
+    return runs
+
+
+def _tell_failures(database: Path) -> None:
+    from optmodels.cli import show
+    from optmodels.study import open_study
+
+    for row in open_study(database).failures().to_dict("records"):
+        place = f"{row['runs']} x {row['solver']} on {row['datasets']}"
+        show.say(f"[yellow]{row['outcome']}[/]: {show.escaped(place)}: {show.escaped(row['reason'])}")
+
+
+def _grid(frame: pd.DataFrame) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from optmodels.cli import show
+
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in frame.columns:
+        grid.add_column(show.escaped(name), justify="left" if frame[name].dtype.kind not in "fiu" else "right")
+    for row in frame.itertuples(index=False):
+        grid.add_row(*(_cell(value) for value in row))
+    console = Console()
+    # On a terminal lines wrap as they must; in a file nothing is folded.
+    console.print(grid) if console.is_terminal else Console(
+        width=max(80, *map(len, frame.to_string().splitlines())) + 40
+    ).print(grid)
+
+
+def _cell(value: Any) -> str:
+    from optmodels.cli import show
+
+    if isinstance(value, float):
+        return "-" if value != value else "inf" if abs(value) == float("inf") else show.number(value)
+    return show.number(value) if isinstance(value, int) else show.escaped(value)
+
+
+@contextmanager
+def _progress() -> Iterator[OnStudyProgress]:
+    """A bar on a terminal; elsewhere a line on stderr for every tenth of the runs."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        told = -1
+
+        def tell(state: StudyProgress) -> None:
+            nonlocal told
+            tenth = 10 * state.done // max(1, state.total)
+            if tenth > told and (state.last or told < 0):
+                told = tenth
+                typer.echo(_line(state), err=True)
+
+        yield tell
+        return
+    columns = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+
+        def draw(state: StudyProgress) -> None:
+            changed = {"description": _described(state)} if state.last or not state.done else {}
+            bar.update(task, total=state.total, completed=state.done, **changed)  # type: ignore[arg-type]
+
+        yield draw
+
+
+def _line(state: StudyProgress) -> str:
+    return f"{state.done} of {state.total} runs, {state.seconds:.0f} s. {_described(state)}".rstrip()
+
+
+def _described(state: StudyProgress) -> str:
+    parts = [f"{state.failed} failed"] if state.failed else []
+    if state.remaining is not None:
+        parts.append(f"about {state.remaining / 60:.0f} min to go")
+    return "  ".join([*parts, *([state.last] if state.last else [])])

@@ -1,0 +1,236 @@
+"""Running a study: every run that nothing came of yet, in processes here or on Dask, written as it ends."""
+
+from __future__ import annotations
+
+import os
+import queue
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+from optmodels.errors import InputError, MissingDependencyError, whole
+from optmodels.study.spec import Study
+from optmodels.study.store import HEARTBEAT_SECONDS, Store, opened
+from optmodels.study.supervise import Place, Record
+from optmodels.study.trials import Trial, trials_of
+
+DONE = "done"
+OUTCOMES = (DONE, "refused", "error", "crashed", "overtime", "memory")
+_TICK_SECONDS = 0.25
+
+
+@dataclass(frozen=True)
+class StudyProgress:
+    """Where a study is: runs done, of how many, what became of the last, and the seconds since it was begun."""
+
+    done: int
+    total: int
+    resumed: int  # of those done, before this time
+    failed: int
+    seconds: float
+    running: int
+    last: str = ""
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds still to go, from the pace so far, or None."""
+        made = self.done - self.resumed
+        return self.seconds / made * (self.total - self.done) if made else None
+
+
+OnStudyProgress = Callable[[StudyProgress], None]
+Ended = Callable[[Trial, Record | BaseException], None]
+
+
+class Crew(Protocol):
+    """Those who make runs: `begin` returns at once, and `ended` is called from some thread when the run has ended."""
+
+    @property
+    def size(self) -> int:
+        """How many runs it makes at a time."""
+
+    def begin(self, trial: Trial, ended: Ended) -> None:
+        """Begin a run."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a call of `run` has come to."""
+
+    made: int
+    total: int
+    interrupted: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether no run is left."""
+        return not self.interrupted
+
+
+def run(
+    study: Study,
+    out: str | Path,
+    *,
+    workers: int | None = None,
+    dask: str | None = None,
+    retry: Sequence[str] = (),
+    on_progress: OnStudyProgress | None = None,
+) -> Done:
+    """Make the runs of a study that are not in the file `out` yet.
+
+    Each run is a process of its own, `workers` of them at a time (as many as there are cores by default), or on the
+    Dask cluster at the address `dask`. Killed at any moment, it is called again and goes on; Ctrl-C ends it the same
+    way, and what was running then is made again. `retry` names outcomes (crashed, memory, ...) whose runs are made
+    again.
+
+    >>> import tempfile
+    >>> from optmodels.study import DatasetSpec, FormulationSpec, SolverSpec, open_study
+    >>> study = Study("tiny", [DatasetSpec("german", rows=50)], [FormulationSpec("microaggregation", {"k": [3, 5]})],
+    ...               [SolverSpec("mdav"), SolverSpec("mondrian")])
+    >>> file = Path(tempfile.mkdtemp()) / "runs.db"
+    >>> run(study, file, workers=1).made
+    4
+    >>> open_study(file).runs()["outcome"].tolist()
+    ['done', 'done', 'done', 'done']
+    """
+    trials = trials_of(study)
+    if workers is not None:
+        whole("workers", workers, 1)
+    for outcome in retry:
+        if outcome not in OUTCOMES[1:]:
+            raise InputError(f"retry names outcomes of runs, {', '.join(OUTCOMES[1:])}, not '{outcome}'.")
+    with opened(out) as store, store.owned() as beat:
+        store.plan(study.name, trials)
+        if retry:
+            store.forget(tuple(retry))
+        known = store.finished()
+        waiting = [trial for trial in trials if trial.key not in known]
+        if not waiting:
+            return Done(0, len(trials), interrupted=False)
+        with _crew(study, workers, dask, len(waiting)) as crew:
+            return _Course(store, trials, waiting, on_progress).follow(crew, beat)
+
+
+class _Course:
+    """One call of `run`: what waits, what is under way, what has come back."""
+
+    def __init__(
+        self, store: Store, trials: Sequence[Trial], waiting: list[Trial], on_progress: OnStudyProgress | None
+    ) -> None:
+        self._store = store
+        self._total, self._resumed = len(trials), len(trials) - len(waiting)
+        self._waiting = iter(waiting)
+        self._left = len(waiting)
+        self._failed = 0
+        self._running = 0
+        self._began = monotonic()
+        self._on_progress = on_progress
+        self._back: queue.SimpleQueue[tuple[Trial, Record | BaseException]] = queue.SimpleQueue()
+
+    def follow(self, crew: Crew, beat: Callable[[], None]) -> Done:
+        made, beaten = 0, monotonic()
+        try:
+            self._tell("")
+            while self._left:
+                self._fill(crew)
+                if monotonic() - beaten > HEARTBEAT_SECONDS:
+                    beat()
+                    beaten = monotonic()
+                try:
+                    trial, record = self._back.get(timeout=_TICK_SECONDS)
+                except queue.Empty:
+                    self._tell("")
+                    continue
+                if isinstance(record, BaseException):
+                    raise record
+                self._store.write(trial.key, record)
+                made += 1
+                self._left -= 1
+                self._running -= 1
+                self._failed += record["outcome"] != DONE
+                self._tell(_described(trial, record))
+        except KeyboardInterrupt:
+            return Done(made, self._total, interrupted=True)
+        return Done(made, self._total, interrupted=False)
+
+    def _fill(self, crew: Crew) -> None:
+        while self._running < crew.size and (trial := next(self._waiting, None)) is not None:
+            self._running += 1
+            crew.begin(trial, lambda trial, record: self._back.put((trial, record)))
+
+    def _tell(self, last: str) -> None:
+        if self._on_progress is not None:
+            done, seconds = self._total - self._left, monotonic() - self._began
+            self._on_progress(
+                StudyProgress(done, self._total, self._resumed, self._failed, seconds, self._running, last)
+            )
+
+
+def _described(trial: Trial, record: Record) -> str:
+    run = f"{trial.solver} on {trial.dataset}, {trial.model}, {trial.repetition}"
+    if record["outcome"] != DONE:
+        return f"{run}: {record['outcome']}, {record['reason']}"
+    value = "nothing" if record.get("value") is None else f"{record['value']:.6g}"
+    return f"{run}: {value} in {record['seconds']:.2f} s"
+
+
+class LocalCrew:
+    """Places on this machine, a thread waiting for each."""
+
+    def __init__(self, size: int, threads: int) -> None:
+        self.size = size
+        self._idle: queue.SimpleQueue[Place] = queue.SimpleQueue()
+        self._places = [Place(threads) for _ in range(size)]
+        for place in self._places:
+            self._idle.put(place)
+        self._pool = ThreadPoolExecutor(size, thread_name_prefix="study")
+
+    def begin(self, trial: Trial, ended: Ended) -> None:
+        """Make the run in an idle place."""
+        self._pool.submit(self._make, trial, ended)
+
+    def _make(self, trial: Trial, ended: Ended) -> None:
+        place = self._idle.get()
+        try:
+            ended(trial, place.run(trial))
+        except BaseException as error:
+            ended(trial, error)
+        finally:
+            self._idle.put(place)
+
+    def close(self) -> None:
+        """End all places and what runs in them."""
+        for place in self._places:
+            place.stop()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for place in self._places:
+            place.close()
+
+
+def _crew(study: Study, workers: int | None, dask: str | None, most: int) -> AbstractContextManager[Crew]:
+    if dask is not None:
+        if workers is not None:
+            raise InputError(
+                "Give the number of workers or the address of a Dask cluster, which has its own, not both."
+            )
+        try:
+            from optmodels.study.on_dask import dask_crew
+        except ImportError as error:
+            raise MissingDependencyError("Dask is not installed: pip install 'optmodels[dask]'.") from error
+
+        return dask_crew(dask, study.threads)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return _local_crew(min(workers or max(1, cores // study.threads), most), study.threads)
+
+
+@contextmanager
+def _local_crew(size: int, threads: int) -> Iterator[LocalCrew]:
+    crew = LocalCrew(size, threads)
+    try:
+        yield crew
+    finally:
+        crew.close()

@@ -1,0 +1,146 @@
+"""Plots of studies: each takes the frame that holds its data and draws it; colours stay with solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from optmodels.study.statistics import Friedman
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+_COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C564B", "#7F7F7F", "#6A3D9A"),
+    *("#B2DF8A", "#FB9A99"),
+)
+_DASHES = ("solid", "dash", "dot", "dashdot")
+_SHADE = 0.12
+
+
+def colours(solvers: Sequence[str]) -> dict[str, str]:
+    """A colour for every solver, the same in all plots of a study."""
+    return {solver: _COLOURS[i % len(_COLOURS)] for i, solver in enumerate(solvers)}
+
+
+def profile_figure(shares: pd.DataFrame, amount: str, title: str, axis: str, palette: Mapping[str, str]) -> Figure:
+    """Step curves of the shares of problems: performance profiles (`amount` is ratio) and data profiles (budget)."""
+    figure = _empty(title)
+    finite = shares[amount][np.isfinite(shares[amount])]
+    end = float(finite.max()) * 1.1 if len(finite) else 1.0
+    for solver, rows in shares.groupby("solver", sort=False):
+        x, y = [*rows[amount], end], [*rows["share"], rows["share"].iat[-1]]
+        figure.add_scatter(x=x, y=y, mode="lines", line=_line(str(solver), palette, "hv"), name=str(solver))
+    figure.update_layout(
+        xaxis={"title": axis, "type": "log"},
+        yaxis={"title": "share of problems", "range": [0, 1.02], "tickformat": ".0%"},
+    )
+    return figure
+
+
+def anytime_figure(curves: pd.DataFrame, palette: Mapping[str, str]) -> Figure:
+    """The median excess over the best known value against time, the quartiles shaded."""
+    figure = _empty("Anytime curves: excess over the best known value")
+    for solver, rows in curves.groupby("solver", sort=False):
+        line = _line(str(solver), palette, "hv")
+        median = rows["median"].where(np.isfinite(rows["median"]))
+        figure.add_scatter(
+            x=rows["seconds"], y=median, mode="lines", line=line, name=str(solver), legendgroup=str(solver)
+        )
+        shaded = rows[np.isfinite(rows["high"])]
+        figure.add_scatter(
+            x=[*shaded["seconds"], *shaded["seconds"][::-1]],
+            y=[*shaded["low"], *shaded["high"][::-1]],
+            fill="toself",
+            fillcolor=_faint(line["color"]),
+            line={"width": 0},
+            hoverinfo="skip",
+            showlegend=False,
+            legendgroup=str(solver),
+        )
+    figure.update_layout(
+        xaxis={"title": "seconds", "type": "log"}, yaxis={"title": "median excess", "tickformat": ".2%"}
+    )
+    return figure
+
+
+def scaling_figure(points: pd.DataFrame, fits: pd.DataFrame, measure: str, palette: Mapping[str, str]) -> Figure:
+    """A measure against the number of records, log-log, each solver with its fitted exponent."""
+    figure = _empty(f"Scaling of {measure} with records")
+    for solver, rows in points.groupby("solver", sort=False):
+        name, colour = str(solver), palette[str(solver)]
+        figure.add_scatter(
+            x=rows["records"], y=rows[measure], mode="markers", marker={"color": colour}, name=name, legendgroup=name
+        )
+        for fit in fits[fits["solver"] == name].to_dict("records"):
+            ends = np.array([rows["records"].min(), rows["records"].max()], dtype=float)
+            figure.add_scatter(
+                x=ends,
+                y=fit["coefficient"] * ends ** fit["exponent"],
+                mode="lines",
+                line=_line(name, palette, "linear"),
+                name=f"n^{fit['exponent']:.2f} ({fit['low']:.2f} to {fit['high']:.2f})",
+                legendgroup=name,
+            )
+    figure.update_layout(xaxis={"title": "records", "type": "log"}, yaxis={"title": measure, "type": "log"})
+    return figure
+
+
+def box_figure(measured: pd.DataFrame, column: str, title: str, palette: Mapping[str, str]) -> Figure:
+    """A box for every solver on every dataset and model."""
+    figure = _empty(title)
+    labels = measured["dataset"] + ", " + measured["model"]
+    for solver, rows in measured.groupby("solver", sort=False):
+        colour = palette[str(solver)]
+        figure.add_box(x=labels[rows.index], y=rows[column], name=str(solver), marker_color=colour, boxpoints="all")
+    figure.update_layout(boxmode="group", yaxis={"title": column})
+    return figure
+
+
+def critical_difference_figure(test: Friedman) -> Figure:
+    """Mean ranks on a line, best at the left; a bar joins solvers that do not differ significantly (Demšar 2006)."""
+    figure = _empty(
+        f"Mean ranks over {test.problems} problems; Friedman p = {test.p:.2g}; critical difference "
+        f"{test.critical_difference:.2f} (Nemenyi, {test.alpha:g})"
+    )
+    names, ranks = [str(name) for name in test.ranks.index], test.ranks.to_numpy()
+    below = -1.0 - 0.6 * np.arange(len(names))
+    for name, rank, y in zip(names, ranks, below, strict=True):
+        figure.add_scatter(x=[rank, rank], y=[0, y], mode="lines", line={"color": "grey", "width": 1})
+        figure.add_scatter(
+            x=[rank], y=[y], mode="markers+text", text=[f" {name} ({rank:.2f})"], textposition="middle right",
+            marker={"color": "black", "size": 6},
+        )  # fmt: skip
+    for i, group in enumerate(test.groups):
+        ends = [test.ranks[group[0]], test.ranks[group[-1]]]
+        height = -0.2 - 0.15 * i
+        figure.add_scatter(x=ends, y=[height, height], mode="lines", line={"color": "#D55E00", "width": 6})
+    figure.add_scatter(
+        x=[1, 1 + test.critical_difference], y=[0.5, 0.5], mode="lines", line={"color": "black", "width": 3}
+    )
+    figure.add_annotation(x=1 + test.critical_difference / 2, y=0.8, text="critical difference", showarrow=False)
+    figure.update_layout(
+        showlegend=False,
+        xaxis={"title": "mean rank", "range": [0.8, len(names) + 1.2], "dtick": 1},
+        yaxis={"visible": False},
+    )
+    return figure
+
+
+def _empty(title: str) -> Figure:
+    import plotly.graph_objects as go
+
+    return go.Figure(layout={"title": title, "template": "plotly_white"})
+
+
+def _line(solver: str, palette: Mapping[str, str], shape: str) -> dict[str, str]:
+    place = list(palette).index(solver)
+    return {"color": palette[solver], "shape": shape, "dash": _DASHES[place // len(_COLOURS) % len(_DASHES)]}
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{_SHADE})"

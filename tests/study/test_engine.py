@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from optmodels.errors import InputError
+from optmodels.study import DatasetSpec, FormulationSpec, Limits, SolverSpec, Study, differences, open_study, run
+from optmodels.study.store import BusyError, opened
+
+DATA = [DatasetSpec("german", rows=40)]
+MODEL = [FormulationSpec("microaggregation", {"k": 3})]
+
+
+def outcomes(path: Path) -> dict[str, tuple[str, str]]:
+    runs = open_study(path).runs()
+    return {row["solver"]: (row["outcome"], row["reason"]) for row in runs.to_dict("records")}
+
+
+def test_whatever_a_run_does_is_a_row_with_its_reason(third_party: Path, tmp_path: Path) -> None:
+    solvers = [SolverSpec(name) for name in ("together", "segfault", "raises", "leaves", "choosy")]
+    solvers += [SolverSpec("hang", limits={"kill": 0.5}), SolverSpec("hog", limits={"memory": "700 MB"})]
+    path = tmp_path / "läufe.db"
+    done = run(Study("bad", DATA, MODEL, solvers, limits=Limits(kill=30), warm_up=False), path, workers=1)
+    assert (done.made, done.total, done.interrupted) == (7, 7, False)
+    found = outcomes(path)
+    assert found["together"] == ("done", "")
+    assert found["segfault"] == ("crashed", "killed by SIGSEGV during solve")
+    assert found["raises"] == ("error", "ZeroDivisionError: of all things")
+    assert found["leaves"] == ("crashed", "ended with exit code 7 during solve")
+    assert found["choosy"] == ("refused", "it does not feel like it.")
+    assert found["hang"] == ("overtime", "killed after 0.5 s of solve")
+    assert found["hog"][0] == "memory"
+    assert "700 MB" in found["hog"][1]
+    runs = open_study(path).runs().set_index("solver")
+    assert runs.loc["hog", "peak_memory"] > 700e6
+    assert "ctypes" in runs.loc["segfault", "trace"]  # where it was, from Python's fault handler
+    assert "of all things" in runs.loc["raises", "trace"]
+    together = runs.loc["together"]
+    assert (together["status"], together["stop"], together["value"], together["classes"]) == (
+        "feasible",
+        "converged",
+        1,
+        1,
+    )
+    versions = open_study(path).environments()[together["environment"]]["versions"]
+    assert versions["misbehaving"] == "2.5"
+    assert len(open_study(path).failures()) == 6
+
+    # What failed can be made again, and only that.
+    again = run(Study("bad", DATA, MODEL, solvers[:3], limits=Limits(kill=30), warm_up=False), path, retry=["crashed"])
+    assert (again.made, again.total) == (1, 3)
+    status = open_study(path).status()
+    assert (status["planned"], status["waiting"], status["of_earlier_versions"]) == (3, 0, 4)
+
+
+def test_warm_up_and_setup_have_limits_of_their_own(third_party: Path, tmp_path: Path) -> None:
+    study = Study("slow", DATA, MODEL, [SolverSpec("hang")], limits=Limits(setup=0.5))
+    run(study, tmp_path / "runs.db")
+    assert outcomes(tmp_path / "runs.db")["hang"] == ("overtime", "killed after 0.5 s of warm-up")
+
+
+def test_a_study_grows_without_repeating_runs_and_gives_the_same_again(tmp_path: Path) -> None:
+    solvers = [SolverSpec("mdav"), SolverSpec("local_search", {"iterations": 50, "workers": 1})]
+    first = Study("small", DATA, MODEL, solvers, seeds=1)
+    grown = Study("grown", DATA, [FormulationSpec("microaggregation", {"k": [3, 4]})], solvers, seeds=2)
+    assert run(first, tmp_path / "a.db", workers=1).made == 2
+    before = open_study(tmp_path / "a.db").runs().set_index("key")["finished"]
+    assert run(grown, tmp_path / "a.db", workers=2).made == 6
+    after = open_study(tmp_path / "a.db").runs().set_index("key")["finished"]
+    assert after[before.index].equals(before)
+    assert run(grown, tmp_path / "a.db").made == 0
+    assert run(grown, tmp_path / "b.db", workers=1).made == 8
+    one, other = open_study(tmp_path / "a.db"), open_study(tmp_path / "b.db")
+    assert differences(one, other).empty
+    assert one.name == "grown"
+    curves = one.curves()
+    assert set(curves["run"]) == set(after.index)
+    last = curves.groupby("run")["value"].last()
+    values = one.runs().set_index("key")["value"]
+    assert (last == values[last.index]).all()
+    assert not list(tmp_path.glob("*-wal"))  # at rest a study is one file
+
+    with sqlite3.connect(tmp_path / "b.db") as tampered:
+        tampered.execute("UPDATE run SET value = value + 1e-9 WHERE place = 3")
+        tampered.execute("DELETE FROM curve")
+        tampered.execute("DELETE FROM run WHERE place = 0")
+    found = differences(one, open_study(tmp_path / "b.db"))
+    assert sorted(found["what"]) == ["run", "value"]
+
+
+def test_fronts_have_points_and_curves_of_hypervolume(tmp_path: Path) -> None:
+    model = [FormulationSpec("mo-obam", {"k": 3}), FormulationSpec("microaggregation", {"k": 3}, ["loss", "linkage"])]
+    solvers = [
+        SolverSpec("nsga2", {"evaluations": 150, "population": 20}),
+        SolverSpec("pymoo:unsga3", {"evaluations": 150}),
+    ]
+    run(
+        Study("fronts", DATA, model, solvers, limits=Limits(kill=60), answer="front", warm_up=False),
+        tmp_path / "runs.db",
+        workers=1,
+    )
+    results = open_study(tmp_path / "runs.db")
+    runs, points, curves = results.runs(), results.points(), results.curves()
+    assert list(runs["outcome"]) == ["done"] * 4, runs["reason"].tolist()
+    assert list(runs["target"]) == ["hypervolume"] * 4
+    assert {"loss", "entropy", "linkage"} <= set(points.columns)
+    counted = points.groupby("run").size()
+    assert (counted > 0).all()
+    assert set(counted.index) == set(runs["key"])
+    last = curves.groupby("run")["value"].last()
+    assert runs["value"].tolist() == pytest.approx(last[runs["key"]].tolist())
+    assert (runs["evaluations"] >= 150).all()
+    assert curves["evaluations"].notna().all()
+
+
+def test_two_processes_do_not_run_one_study(tmp_path: Path) -> None:
+    study = Study("one", DATA, MODEL, [SolverSpec("mdav")])
+    with opened(tmp_path / "runs.db") as store, store.owned():
+        with pytest.raises(BusyError, match="is being run by process"):
+            run(study, tmp_path / "runs.db")
+        assert str(open_study(tmp_path / "runs.db").status()["running"]).startswith("process")
+    assert run(study, tmp_path / "runs.db").made == 1
+
+
+def test_a_study_whose_owner_is_gone_is_taken_over(tmp_path: Path) -> None:
+    study = Study("one", DATA, MODEL, [SolverSpec("mdav")])
+    with opened(tmp_path / "runs.db"):
+        pass
+    with sqlite3.connect(tmp_path / "runs.db") as file:
+        file.execute("INSERT INTO owner VALUES (1, 'elsewhere', 12, 0.0, 0.0)")
+    assert open_study(tmp_path / "runs.db").status()["running"] is None
+    assert run(study, tmp_path / "runs.db").made == 1
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, just text" * 40, b"SQLite format 3\0" + b"\xff" * 4000])
+def test_a_file_that_is_no_study_is_left_alone(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    path.write_bytes(content)
+    study = Study("one", DATA, MODEL, [SolverSpec("mdav")])
+    for use in (lambda: run(study, path), lambda: open_study(path).status()):
+        with pytest.raises(InputError, match=r"runs\.db"):
+            use()
+    assert path.read_bytes() == content
+
+
+def test_an_sqlite_file_of_another_kind_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "mine.db"
+    with sqlite3.connect(path) as mine:
+        mine.execute("CREATE TABLE run (a INTEGER)")
+    mine.close()
+    before = path.read_bytes()
+    with pytest.raises(InputError, match="not one of a study"):
+        run(Study("one", DATA, MODEL, [SolverSpec("mdav")]), path)
+    assert path.read_bytes() == before
+
+
+def test_a_wrong_folder_and_wrong_workers_are_told(tmp_path: Path) -> None:
+    study = Study("one", DATA, MODEL, [SolverSpec("mdav")])
+    with pytest.raises(InputError, match="folder that exists"):
+        run(study, tmp_path / "nosuch" / "runs.db")
+    with pytest.raises(InputError, match="workers"):
+        run(study, tmp_path / "runs.db", workers=0)
+    with pytest.raises(InputError, match="retry names outcomes"):
+        run(study, tmp_path / "runs.db", retry=["done"])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_study_without_a_finished_run_has_empty_frames(tmp_path: Path) -> None:
+    with opened(tmp_path / "runs.db"):
+        pass
+    results = open_study(tmp_path / "runs.db")
+    for frame in (results.runs(), results.curves(), results.points(), results.failures()):
+        assert isinstance(frame, pd.DataFrame)
+        assert frame.empty
