@@ -117,12 +117,12 @@ class Recall:
         """R of a partition; labels run from 0 to C-1."""
         key = hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest()
         if key not in self._known:
-            released = Rows(self.space.encode(self._released(labels)), self._codes)
+            released = Rows(self.space.encode(self.released(labels)), self._codes)
             recalls = [[one.scores["recall"] for one in many] for many in self._learned(self.ensemble, released)]
             self._known[key] = float(np.mean(recalls))
         return self._known[key]
 
-    def _released(self, labels: Labels) -> pd.DataFrame:
+    def released(self, labels: Labels) -> pd.DataFrame:
         """The sample's rows as released: only the classes that they are in are recoded."""
         wanted = np.zeros(int(labels.max()) + 1, np.bool_)
         wanted[labels[self.rows]] = True

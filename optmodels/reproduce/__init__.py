@@ -47,6 +47,11 @@ STUDIES: Mapping[str, Study] = {
         "Wei et al. 2025: tables 5, 6, 8-11, B2, B5, B6, C8, C9, figure 3 (sepsis on a synthetic look-alike)",
         "german, adult",
     ),
+    "mass": Study(
+        "optmodels.reproduce.mass",
+        "Thammanna Gowda et al. 2026: tables 3-6, figures 4-7",
+        "synthetic records of the same shape",
+    ),
     "liang-samavi": Study(
         "optmodels.reproduce.liang_samavi",
         "Liang and Samavi 2020: their instances, their algorithms' losses beside optima",

@@ -17,7 +17,7 @@ from optmodels.reproduce.setting import Setting
 from tests.cli.conftest import Run, run  # noqa: F401
 
 MINIATURE = Setting("miniature", jobs=1)
-BUNDLED = {"mo-obam"}  # run on data that comes with the package
+BUNDLED = {"mo-obam", "mass"}  # run on data that comes with the package
 
 
 def check(report: Report) -> None:
