@@ -20,7 +20,7 @@ from solvers.blocks.stitching import Stitching, solve_blocks
 __all__ = ["Blocks"]
 
 # What local search does by default where no time limit says how long it may take.
-ROUNDS_PER_RECORD = 1.0
+ROUNDS_PER_RECORD = 2.0
 # Inner solvers that are compiled and let go of the interpreter; others take turns in one process.
 _SIDE_BY_SIDE = ("local_search", "mondrian", "mdav")
 
@@ -51,7 +51,7 @@ class Blocks(Solver):
 
     inner: str = "local_search"
     inner_options: Mapping[str, Any] | None = None
-    block_size: int = 2_000
+    block_size: int = 4_000
     cut: Cut = "kd"
     backend: backends.Name = "in-process"
     workers: int | None = None

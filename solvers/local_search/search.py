@@ -23,10 +23,12 @@ NEIGHBOURS = 12
 SWEEP_ROWS = 2_000
 MOST_SWEEPS = 50
 SWEEP_SAVING = 1e-4  # a sweep that saves less than this share ends the first descent
+ROUGH_SAVING = 1e-2  # the same where counted rounds of ruin and recreate follow, which save more for their time
 MOST_ROWS = 512  # taken apart at once, unless classes are larger
 LARGE_ROWS = 20_000
 CLASSES_PER_WORKER = 20
 STEPS = 200  # least number of temperatures of one cooling
+FEW_STEPS = 50  # the same where so few rounds are to be made that going from step to step would take most of the time
 STEP_SECONDS = 0.25
 FIRST_ROUNDS = 200
 ROUNDS_AT_ONCE = 2_000
@@ -161,6 +163,7 @@ def follow(
 ) -> bool:
     """Improve until the schedule ends or is halted; False if by the clock. `on_best` receives every new best."""
     clock = Clock(schedule.seconds, halted)
+    enough = ROUGH_SAVING if schedule.iterations else SWEEP_SAVING
     for _ in range(MOST_SWEEPS):
         before = descent.total
         for _ in descent.sweep():
@@ -170,7 +173,7 @@ def follow(
             on_best(descent.best)
         if clock.over:
             return False
-        if descent.total > before * (1 - SWEEP_SAVING):
+        if descent.total > before * (1 - enough):
             break
     if schedule.iterations is not None:
         _cycle_by_rounds(descent, schedule, schedule.iterations, clock, on_best)
@@ -216,7 +219,7 @@ def _cycle_by_rounds(
 ) -> None:
     """One cooling whose steps are counted, not timed: the same for the same seed."""
     descent.back_to_best()
-    at_once = max(1, min(ROUNDS_AT_ONCE, rounds // STEPS))
+    at_once = max(1, min(ROUNDS_AT_ONCE, rounds // (STEPS if rounds >= STEPS * FEW_STEPS else FEW_STEPS)))
     unsettled = 0
     for done in range(0, rounds, at_once):
         descent.anneal(min(at_once, rounds - done), _temperature(schedule, done / rounds))
