@@ -16,6 +16,7 @@ from optmodels.problem import (
     Problem,
     Scalarised,
     SelfTuned,
+    Separable,
 )
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, Run, Solver
@@ -23,6 +24,7 @@ from optmodels.solver import FrontSolver, Run, Solver
 # Where to switch, from benchmarks/scaling.py and benchmarks/fronts.py.
 _COLUMNS_RECORDS = 3_000  # a gap of 1% takes seconds up to 500, and minutes give a bound up to about this
 _LOCAL_SEARCH_RECORDS = 300_000
+_BLOCK_RECORDS_PER_SECOND = 20_000  # of local search in blocks, on two cores, from benchmarks/blocks.py
 _EXACT_FRONT_RECORDS = 24
 _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may take
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
@@ -100,7 +102,7 @@ def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]
             return "columns", f"{problem.price.n} records are few enough for a bound by column generation"
         if problem.price.n <= _LOCAL_SEARCH_RECORDS or problem.n_classes is not None:
             return "local_search", f"{problem.price.n} records are too many for column generation"
-        return "mondrian", f"{problem.price.n} records are too many for anything but median cuts"
+        return _for_many(problem, time_limit)
     if isinstance(problem, Generalised):
         if problem.least_levels and problem.n <= _EXACT_LEVELS_RECORDS and problem.lacks_pyomo() is None:
             return "milp", f"the levels of {problem.n} records are few enough to be chosen exactly"
@@ -108,6 +110,17 @@ def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]
     if isinstance(problem, Centroids):
         return "nsga2", f"'{problem.target.name}' is no sum of prices of classes, and classes have centroids"
     return "milp", "nothing but a Pyomo view is known of this model"
+
+
+def _for_many(problem: ClassAdditive, time_limit: float | None) -> tuple[str, str]:
+    """Blocks where there is time for local search in all of them, median cuts where there is not."""
+    n = problem.price.n
+    needed = n / _BLOCK_RECORDS_PER_SECOND
+    if not isinstance(problem, Separable):
+        return "mondrian", f"{n} records are too many for local search, and the model cannot be taken apart into blocks"
+    if time_limit is not None and time_limit < needed:
+        return "mondrian", f"local search in blocks of {n} records takes about {needed:.0f} s, median cuts far less"
+    return "blocks", f"{n} records are too many for one local search, and few enough for one in each block"
 
 
 def front_choice(problem: Problem, time_limit: float | None) -> tuple[str, str]:

@@ -165,9 +165,10 @@ def places_by_price(price: Price) -> Places:
     columns = [*price.numeric.T, *price.codes.T]
     sides = category_sides(price, [int(codes.max(initial=0)) + 1 for codes in price.codes.T])
     factors = [*[1.0] * price.numeric.shape[1], *sides.tolist()]
-    places = np.empty((price.n, len(columns)), np.float32)
+    places = np.empty((price.n, len(columns)))
     for j, (column, factor) in enumerate(zip(columns, factors, strict=True)):
-        places[:, j] = (column - column.min()) * factor
+        np.subtract(column, column.min(), out=places[:, j])
+        places[:, j] *= factor
     return places
 
 

@@ -17,7 +17,7 @@ from optmodels.partition import Labels, canonical
 from optmodels.price import Price
 from optmodels.problem import Problem, Separable
 from optmodels.solver import Run, Solver
-from solvers.mondrian import cut_down, scaled_places
+from solvers.mondrian import MedianCuts
 
 SmallLabels = NDArray[np.int32]
 
@@ -67,11 +67,9 @@ def median_cuts(price: Price, test: ClassTest) -> Labels:
 
     All records of a block as one class meet the conditions, and so do the halves of every cut that is made.
     """
-    rows, ends = np.arange(price.n), np.zeros(price.n, np.bool_)
-    cut_down(scaled_places(price), rows, 0, price.n, test, False, ends)
-    labels = np.empty(price.n, np.int64)
-    labels[rows] = np.concatenate([[0], np.cumsum(ends)[:-1]])
-    return canonical(labels)
+    cuts = MedianCuts(price, test)
+    cuts.make()
+    return canonical(cuts.labels())
 
 
 def block_seed(seed: int, block: int) -> int:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from formulations import MoObam
+from formulations import Microaggregation, MoObam
+from optmodels import Table
 from optmodels.errors import InputError
 from optmodels.problem import Problem
 from optmodels.solver import Progress
@@ -66,3 +69,13 @@ def test_evaluations_are_not_needed_by_an_exact_solver() -> None:
 def test_wrong_evaluations() -> None:
     with pytest.raises(InputError, match="evaluations must be"):
         Auto(evaluations=0)
+
+
+def test_large_tables_go_to_blocks_where_time_allows() -> None:
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": draw.random(300_001), "b": draw.random(300_001)})
+    problem = Microaggregation(k=5).build(Table(frame, quasi={"a": "numeric", "b": "numeric"}))
+    assert choice(problem)[0] == choice(problem, 60.0)[0] == "blocks"
+    name, reason = choice(problem, 1.0)
+    assert name == "mondrian"
+    assert "takes about 15 s" in reason
