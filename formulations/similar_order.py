@@ -9,10 +9,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, get_args
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.errors import unknown
@@ -21,11 +22,13 @@ from optmodels.table import Table
 
 Order = Literal["auto", "snake", "hilbert", "cosine"]
 Rows = NDArray[np.int64]
+Keys = NDArray[np.int64]
 Places = NDArray[np.int32]  # (n, attributes): where each record is on a grid
 
 _GRID = 1024  # places of a number between its extremes
 _BITS = 62  # of a key
 _CLASSES_TRIED = 4096
+_WORKERS = 2
 
 
 def checked_order(order: str) -> None:
@@ -46,7 +49,9 @@ def similar_order(table: Table, order: Order = "auto", class_size: int = 10) -> 
     grid = _grid(table)
     if order != "auto":
         return order, _sorted(table, grid, order)
-    found = {name: _sorted(table, grid, name) for name in ("snake", "hilbert")}
+    names = ("snake", "hilbert")
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        found = dict(zip(names, pool.map(lambda name: _sorted(table, grid, name), names), strict=True))
     losses = {name: _loss_of_neighbours(table, rows, class_size) for name, rows in found.items()}
     best = min(losses, key=losses.__getitem__)
     return best, found[best]
@@ -68,7 +73,7 @@ def _sorted(table: Table, grid: Places, order: str) -> Rows:
         case "snake":
             return _by_key(_snake_keys(*_few_values_first(grid)))
         case "hilbert":
-            return _by_key(_hilbert_keys(grid, _most(grid)))
+            return _by_key(_hilbert_keys(grid, np.asarray(grid.max(axis=0, initial=1), np.int64)))
     points = grid / np.maximum(grid.max(axis=0, initial=1), 1)
     centre = points.mean(axis=0)
     lengths = np.linalg.norm(points, axis=1)
@@ -76,7 +81,7 @@ def _sorted(table: Table, grid: Places, order: str) -> Rows:
     return np.argsort(-similarity, kind="stable").astype(np.int64)
 
 
-def _by_key(keys: NDArray[np.int64]) -> Rows:
+def _by_key(keys: Keys) -> Rows:
     return np.argsort(keys, kind="stable").astype(np.int64, copy=False)
 
 
@@ -99,10 +104,6 @@ def _few_values_first(grid: Places) -> tuple[Places, NDArray[np.int64]]:
     return np.ascontiguousarray(ranked[:, order]), sizes[order]
 
 
-def _most(grid: Places) -> NDArray[np.int64]:
-    return np.asarray(grid.max(axis=0, initial=1), np.int64)
-
-
 def _loss_of_neighbours(table: Table, rows: Rows, size: int) -> float:
     """What classes of so many neighbours lose, from some of them spread over the order."""
     price = extent(table)
@@ -110,11 +111,11 @@ def _loss_of_neighbours(table: Table, rows: Rows, size: int) -> float:
     return float(sum(price.of(rows[start : start + size]) for start in starts))
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _snake_keys(places, sizes):  # type: ignore[no-untyped-def]
     """The number of each record's cell when cells are walked to and fro: a reflected mixed-radix code."""
     keys = np.empty(places.shape[0], np.int64)
-    for i in prange(places.shape[0]):
+    for i in range(places.shape[0]):
         key = np.int64(0)
         for j in range(places.shape[1]):
             digit = np.int64(places[i, j])
@@ -125,15 +126,15 @@ def _snake_keys(places, sizes):  # type: ignore[no-untyped-def]
     return keys
 
 
-@njit(cache=True, parallel=True)
+@njit(cache=True, nogil=True)
 def _hilbert_keys(places, most):  # type: ignore[no-untyped-def]
     """The place of each record along a Hilbert curve (Skilling's transposed form, 2004)."""
     d = min(places.shape[1], _BITS)
     bits = max(1, min(16, _BITS // d))
     top = np.int64(1) << (bits - 1)
     keys = np.empty(places.shape[0], np.int64)
-    for i in prange(places.shape[0]):
-        x = np.empty(d, np.int64)
+    x = np.empty(d, np.int64)
+    for i in range(places.shape[0]):
         for j in range(d):
             x[j] = places[i, j] * (2 * top - 1) // most[j]
         q = top
