@@ -25,7 +25,6 @@ KNOWN = {
     "age-moea": "pymoo.algorithms.moo.age:AGEMOEA",
     "age-moea2": "pymoo.algorithms.moo.age2:AGEMOEA2",
     "cmopso": "pymoo.algorithms.moo.cmopso:CMOPSO",
-    "ctaea": "pymoo.algorithms.moo.ctaea:CTAEA",
     "de": "pymoo.algorithms.soo.nonconvex.de:DE",
     "es": "pymoo.algorithms.soo.nonconvex.es:ES",
     "g3pcx": "pymoo.algorithms.soo.nonconvex.g3pcx:G3PCX",
@@ -48,9 +47,9 @@ KNOWN = {
 class Pymoo(Evolution):
     """A pymoo algorithm on centroids, as it is: what it is given are operators made for them, where it takes any.
 
-    `which` is a name ('ctaea', 'unsga3', 'de', ...) or an import path 'package.module:Class'; `arguments` are further
-    ones for its constructor. Without `memetic` there is no local search around it. RVEA, which has to know its
-    number of generations beforehand, does not work here, and C-TAEA may never end where there are few partitions.
+    `which` is a name ('unsga3', 'age-moea2', 'de', ...) or an import path 'package.module:Class'; `arguments` are further
+    ones for its constructor. Without `memetic` there is no local search around it. Two algorithms have no name here:
+    RVEA has to know its number of generations beforehand, and C-TAEA may never end where there are few partitions.
 
     >>> import numpy as np
     >>> import optmodels as om

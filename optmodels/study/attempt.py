@@ -28,7 +28,7 @@ from optmodels.table import Table
 
 Tell = Callable[[str], None]
 
-_WARM_RECORDS = 30
+_WARM_RECORDS = (200, 30)  # some code is for many records only, and some solvers take but few
 _WARM_SECONDS = 1.0
 # What a solver notes of a front that a record has places of its own for.
 _ELSEWHERE = ("curve", "seconds", "seed", "solver", "stop")
@@ -111,9 +111,12 @@ def _answer(
 
 def _warm_up(trial: Trial, model: Formulation, solver: Solver, table: Table) -> None:
     """Load or compile what the solver needs, on a few records; what goes wrong there says nothing about the run."""
-    with suppress(Exception):
-        few = table.take(np.arange(min(_WARM_RECORDS, table.n)))
-        _answer(trial, solver, _judged(trial, model, few), _WARM_SECONDS, 0)
+    for many in _WARM_RECORDS:
+        with suppress(Exception):
+            few = _judged(trial, model, table.take(np.arange(min(many, table.n))))
+            if solver.refuses(few) is None:
+                _answer(trial, solver, few, _WARM_SECONDS, 0)
+                return
 
 
 def _solution_record(problem: Problem, found: Solution) -> dict[str, Any]:

@@ -119,14 +119,16 @@ def friedman(costs: pd.DataFrame, alpha: float = 0.05) -> Friedman:
     n, k = whole.shape
     if n < 2 or k < 2:
         raise InputError(f"Friedman's test needs two problems and two solvers or more, not {n} and {k}.")
-    ranks = whole.rank(axis=1).mean().sort_values(kind="stable")
-    if k == 2:  # scipy wants three; with two solvers it is the sign test's own statistic
-        statistic, p = _two(whole)
-    else:
-        found = stats.friedmanchisquare(*whole.rank(axis=1).to_numpy().T)  # ranks: failures are infinite
-        statistic, p = float(found.statistic), float(found.pvalue)
-    if np.isnan(statistic):  # all solvers are equal on all problems
+    ranked = whole.rank(axis=1)
+    places = ranked.to_numpy()
+    if not np.ptp(places, axis=1).any():  # all solvers are equal on all problems
         statistic, p = 0.0, 1.0
+    elif k == 2:  # scipy wants three; with two solvers it is the sign test's own statistic
+        statistic, p = _two(places)
+    else:
+        found = stats.friedmanchisquare(*places.T)  # of ranks, since failures cost infinitely much
+        statistic, p = float(found.statistic), float(found.pvalue)
+    ranks = ranked.mean().sort_values(kind="stable")
     return Friedman(statistic, p, ranks, n, critical_difference(k, n, alpha), alpha)
 
 
@@ -140,11 +142,9 @@ def critical_difference(solvers: int, problems: int, alpha: float = 0.05) -> flo
     return q * sqrt(solvers * (solvers + 1) / (6 * problems))
 
 
-def _two(costs: pd.DataFrame) -> tuple[float, float]:
-    ranks = costs.rank(axis=1).to_numpy()
-    differences = ranks[:, 0] - ranks[:, 1]
-    untied = int(np.count_nonzero(differences))
-    statistic = float(differences.sum() ** 2 / untied) if untied else 0.0
+def _two(places: Floats) -> tuple[float, float]:
+    differences = places[:, 0] - places[:, 1]
+    statistic = float(differences.sum() ** 2 / np.count_nonzero(differences))
     return statistic, float(stats.chi2.sf(statistic, 1))
 
 
