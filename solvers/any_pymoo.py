@@ -47,9 +47,9 @@ KNOWN = {
 class Pymoo(Evolution):
     """A pymoo algorithm on centroids, as it is: what it is given are operators made for them, where it takes any.
 
-    `which` is a name ('unsga3', 'age-moea2', 'de', ...) or an import path 'package.module:Class'; `arguments` are further
-    ones for its constructor. Without `memetic` there is no local search around it. Two algorithms have no name here:
-    RVEA has to know its number of generations beforehand, and C-TAEA may never end where there are few partitions.
+    `which` is a name ('unsga3', 'age-moea2', 'de', ...) or an import path 'package.module:Class'; `arguments` are
+    further ones for its constructor. Without `memetic` there is no local search around it. Two algorithms have no name
+    here: RVEA has to know its number of generations beforehand, and C-TAEA may never end where partitions are few.
 
     >>> import numpy as np
     >>> import optmodels as om

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from optmodels.errors import InputError, unknown
+from optmodels.hierarchy import Hierarchy
 from optmodels.study.spec import DatasetSpec, FormulationSpec, Limits, SolverSpec, Study
 
 Spec = TypeVar("Spec", DatasetSpec, FormulationSpec, SolverSpec, Limits)
@@ -104,4 +105,7 @@ def _beside(spec: DatasetSpec, folder: Path) -> DatasetSpec:
         changed["file"] = folder / spec.file
     if isinstance(spec.roles, str | Path):
         changed["roles"] = folder / spec.roles
+    elif isinstance(files := spec.roles.get("hierarchies"), dict):
+        hierarchies = {column: Hierarchy.from_csv(folder / str(file)) for column, file in files.items()}
+        changed["roles"] = {**spec.roles, "hierarchies": hierarchies}
     return DatasetSpec(**changed)

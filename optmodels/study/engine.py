@@ -97,6 +97,8 @@ def run(
     >>> open_study(file).runs()["outcome"].tolist()
     ['done', 'done', 'done', 'done']
     """
+    if not hasattr(os, "fork"):
+        raise InputError("Studies need a system whose processes can fork: Linux, macOS, or WSL on Windows.")
     trials = trials_of(study)
     if workers is not None:
         whole("workers", workers, 1)

@@ -79,8 +79,8 @@ class DatasetSpec:
     name: str | None = None
     file: str | Path | None = None
     roles: str | Path | Settings = field(default_factory=dict)
-    rows: int | Sequence[int] | None = None
-    sample: int | Sequence[int] | None = None
+    rows: int | list[int] | None = None
+    sample: int | list[int] | None = None
     label: str | None = None
 
     def __post_init__(self) -> None:
@@ -102,7 +102,7 @@ class DatasetSpec:
         """The label and the spec of every size."""
         for rows, sample in product(_choices(self.rows), _choices(self.sample)):
             size = rows or sample
-            is_grid = isinstance(self.rows if rows else self.sample, list | tuple)
+            is_grid = isinstance(self.rows if rows else self.sample, list)
             yield (f"{self.title}[{size}]" if is_grid else self.title), replace(self, rows=rows, sample=sample)
 
 

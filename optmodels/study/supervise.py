@@ -64,6 +64,8 @@ class Place:
             self.close_worker()
             record |= watch.verdict() or {"outcome": "crashed", "reason": f"its worker ended during {watch.phase}"}
         record["peak_memory"] = max(record.get("peak_memory") or 0, watch.peak) or None
+        if watch.phase == "solve":
+            record.setdefault("seconds", watch.seconds)
         return record | {"environment": self._environment}
 
     def stop(self) -> None:
@@ -194,10 +196,15 @@ class _Watch:
         limit = self._limits.kill_after if self.phase == "solve" else self._limits.setup
         memory = self._memory()
         self.peak = max(self.peak, memory)
-        if limit is not None and monotonic() - self._since > limit:
+        if limit is not None and self.seconds > limit:
             self._kill("overtime", f"killed after {limit:g} s of {self.phase}")
         elif (most := self._limits.memory_bytes) is not None and memory > most:
-            self._kill("memory", f"killed during {self.phase}: it held {memory / 1e6:.0f} MB of {most / 1e6:.0f} MB")
+            self._kill("memory", f"killed during {self.phase}: it held more than {most / 1e6:.0f} MB")
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run came to its phase."""
+        return monotonic() - self._since
 
     def verdict(self) -> Record | None:
         """Why the run was killed, or None."""

@@ -36,6 +36,7 @@ def test_whatever_a_run_does_is_a_row_with_its_reason(third_party: Path, tmp_pat
     assert "700 MB" in found["hog"][1]
     runs = open_study(path).runs().set_index("solver")
     assert runs.loc["hog", "peak_memory"] > 700e6
+    assert runs.loc["hang", "seconds"] >= 0.5
     assert "ctypes" in runs.loc["segfault", "trace"]  # where it was, from Python's fault handler
     assert "of all things" in runs.loc["raises", "trace"]
     together = runs.loc["together"]
