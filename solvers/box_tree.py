@@ -196,7 +196,8 @@ def left_in(tree: BoxTree) -> int:
 
 
 @njit(cache=True)
-def _distance(tree: BoxTree, place: int, point: Floats) -> float:
+def distance_to(tree: BoxTree, place: int, point: Floats) -> float:
+    """The squared distance of a record from a point, a mismatch counting as its weight."""
     distance = 0.0
     for j in range(tree.n_numeric):
         distance += (tree.points[place, j] - point[j]) ** 2
@@ -258,7 +259,7 @@ def furthest(tree: BoxTree, point: Floats) -> int:
         if node >= leaves:
             start = tree.bounds[node - leaves]
             for i in range(start, start + tree.alive[node]):
-                distance = _distance(tree, i, point)
+                distance = distance_to(tree, i, point)
                 if distance > most or (distance == most and tree.rows[i] < best):
                     best, most = tree.rows[i], distance
             continue
@@ -294,7 +295,7 @@ def nearest(tree: BoxTree, point: Floats, wanted: Marks, rows: Rows, distances: 
             start = tree.bounds[node - leaves]
             for i in range(start, start + tree.alive[node]):
                 if _has(tree.marks[i], wanted):
-                    found = _keep(rows, distances, found, tree.rows[i], _distance(tree, i, point))
+                    found = _keep(rows, distances, found, tree.rows[i], distance_to(tree, i, point))
             continue
         one, other = 2 * node, 2 * node + 1
         limit_one, limit_other = _at_least(tree, one, point), _at_least(tree, other, point)
@@ -342,6 +343,6 @@ def by_distance(tree: BoxTree, point: Floats) -> Rows:
     rows = rows_left(tree)
     distances = np.empty(len(rows))
     for i in range(len(rows)):
-        distances[i] = _distance(tree, tree.place_of[rows[i]], point)
+        distances[i] = distance_to(tree, tree.place_of[rows[i]], point)
     ordered: Rows = rows[np.argsort(distances, kind="mergesort")]
     return ordered

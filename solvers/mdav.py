@@ -28,6 +28,7 @@ from solvers.box_tree import (
     rows_left,
     take_away,
 )
+from solvers.drifting import Drifting, following, furthest_now
 from solvers.repair import merge_until_met
 from solvers.rest import cut_rest
 
@@ -74,9 +75,10 @@ class Mdav(Solver):
         try:
             while len(rest) >= 2 * test.k and not run.expired:
                 tree = grown(points, marks, rest, price.code_weights)
+                drifting = following(tree, _centroid(centre, len(rest)))
                 enough = max(2 * test.k, len(rest) // 2)  # with fewer left a new tree is worth its while
                 while left_in(tree) >= enough and not run.expired:
-                    label = cut_classes(tree, points, centre, test, labels, label, enough, _STEPS)
+                    label = cut_classes(tree, drifting, points, centre, test, labels, label, enough, _STEPS)
                     run.report("classes cut", done=price.n - left_in(tree), total=price.n)
                 rest = rows_left(tree)
         finally:
@@ -130,12 +132,20 @@ def _centroid(centre: Centre, left: int) -> Floats:
 
 @njit(cache=True)
 def cut_classes(
-    tree: BoxTree, points: Floats, centre: Centre, test: ClassTest, labels: Labels, label: int, enough: int, steps: int
+    tree: BoxTree,
+    drifting: Drifting,
+    points: Floats,
+    centre: Centre,
+    test: ClassTest,
+    labels: Labels,
+    label: int,
+    enough: int,
+    steps: int,
 ) -> int:
     """Cut classes out of the tree, two a step, while it has enough records; returns the next label."""
     while steps > 0 and left_in(tree) >= enough:
         steps -= 1
-        first = furthest(tree, _centroid(centre, left_in(tree)))
+        first = furthest_now(drifting, tree, _centroid(centre, left_in(tree)))
         second = furthest(tree, points[first])
         pair = left_in(tree) >= 3 * test.k
         _cut(tree, points, centre, points[first], test, labels, label)
