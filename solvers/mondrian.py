@@ -79,13 +79,14 @@ class MedianCuts:
 
     def make(self, run: Run | None = None) -> None:
         """Make every cut that is allowed; with a run, those that its time is enough for."""
-        n = len(self.rows)
-        parts = [(0, n)]
+        parts = [(0, len(self.rows))]
         with ThreadPoolExecutor(_WORKERS) as pool:
             while parts and len(parts) < _PIECES and not (run and run.expired):
                 parts = [half for halves in pool.map(self._halves, parts) for half in halves]
-            for place, done in enumerate(pool.map(lambda part: self._finish(part, run), parts), 1):
-                if run and done:
+                if run:
+                    run.report(f"{int(self.ends.sum())} parts")
+            for place, _ in enumerate(pool.map(lambda part: self._finish(part, run), parts), 1):
+                if run:
                     run.report("parts cut", done=place, total=len(parts))
 
     def labels(self) -> Labels:
@@ -102,11 +103,9 @@ class MedianCuts:
         self.ends[middle - 1] = True
         return [(low, middle), (middle, high)]
 
-    def _finish(self, part: tuple[int, int], run: Run | None) -> bool:
-        if run and run.expired:
-            return False
-        cut_down(self.places, self.rows, *part, self.test, self.relaxed, self.ends)
-        return True
+    def _finish(self, part: tuple[int, int], run: Run | None) -> None:
+        if not (run and run.expired):
+            cut_down(self.places, self.rows, *part, self.test, self.relaxed, self.ends)
 
 
 def scaled_places(price: Price) -> Places:

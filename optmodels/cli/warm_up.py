@@ -22,7 +22,11 @@ def warm_up() -> None:
     problems.append(registry.configured(registry.formulation("mo-obam"), {"k": 3}).build(small_table(8)))
     numbers = small_table(30, categorical=0, values=2)
     problems.append(registry.configured(registry.formulation("aminifar"), {"n_clusters": 3}).build(numbers))
-    for name in ("mdav", "mondrian", "local_search", "blocks", "columns", "network", "epsilon", "nsga2", "pso"):
+    # One ordered attribute under k alone has an optimal solver of its own.
+    ages = small_table(30, numeric=1, categorical=0)
+    problems.append(registry.configured(registry.formulation("microaggregation"), {"k": 3}).build(ages))
+    constructions = ("mdav", "mondrian", "zheng", "univariate", "liang-greedy", "liang-split")
+    for name in (*constructions, "local_search", "blocks", "columns", "network", "epsilon", "nsga2", "pso"):
         for problem in problems:
             try:
                 registry.solver(name)().solve(problem, time_limit=1.0).release()
