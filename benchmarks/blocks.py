@@ -1,6 +1,6 @@
 """Blocks: what they cost and lose, from 100,000 to 10 million records, against Mondrian, one block, and other backends.
 
-    python -m benchmarks.blocks [--only growth|seams|backends|folder] [--records 10000000] [--block-size 1000]
+    python -m benchmarks.blocks [--only growth|seams|backends|folder] [--records 10000000] [--block-size 4000]
 
 Records are six numbers around twelve centres, k = 5. `growth` sets `blocks` + `local_search` beside `mondrian` on ever
 larger tables. `seams` solves one table in blocks of different sizes and as one block, with the same rounds of ruin and
@@ -16,6 +16,7 @@ import multiprocessing
 import resource
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -56,8 +57,8 @@ def peak() -> float:
 
 def aside(work: Any, *arguments: Any) -> Any:
     """The result of some work in a fresh process, so that its peak of memory is its own."""
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(work, arguments)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
 
 
 def one_size(n: int, size: int, backend: Any) -> dict[str, object]:
@@ -81,6 +82,7 @@ def one_size(n: int, size: int, backend: Any) -> dict[str, object]:
         "built_gb": built,
         "mondrian_gb": after_mondrian,
         "blocks_gb": peak(),
+        "largest_worker_gb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2,
         "excess_over_merged_pairs": told.get("excess"),
     }
 
@@ -97,7 +99,7 @@ def growth(records: int, size: int) -> None:
     rows = []
     for n in sizes:
         rows.append(aside(one_size, n, size, "processes"))
-        show(pd.DataFrame(rows[-1:]).T)
+        show(pd.Series(rows[-1]).to_frame(f"{n:,} records"))
     found = pd.DataFrame(rows)
     if len(found) > 1:
         for name in ("mondrian_s", "blocks_s"):
@@ -183,18 +185,19 @@ def main() -> None:
     parser.add_argument("--only", choices=["growth", "seams", "backends", "folder"])
     parser.add_argument("--records", type=int, default=10_000_000)
     parser.add_argument("--small", type=int, default=100_000, help="records for seams and backends")
-    parser.add_argument("--block-size", type=int, default=1_000)
+    parser.add_argument("--block-size", type=int, default=4_000)
+    parser.add_argument("--folder-records", type=int, default=2_000_000)
     parser.add_argument("--group-rows", type=int, default=250_000)
     asked = parser.parse_args()
     warm("processes")
     if asked.only in (None, "seams"):
-        seams(asked.small, [500, 1_000, 2_000, 5_000, 20_000])
+        seams(asked.small, [1_000, 4_000, 16_000])
     if asked.only in (None, "backends"):
         backends(asked.small, asked.block_size)
     if asked.only in (None, "growth"):
         growth(asked.records, asked.block_size)
     if asked.only in (None, "folder"):
-        folder(asked.records, asked.block_size, asked.group_rows)
+        folder(asked.folder_records, asked.block_size, asked.group_rows)
 
 
 if __name__ == "__main__":
