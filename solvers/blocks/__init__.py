@@ -61,6 +61,10 @@ class Blocks(Solver):
     def __post_init__(self) -> None:
         if self.inner == self.name:
             raise InputError("The inner solver of 'blocks' solves single blocks: name another, such as 'local_search'.")
+        if not isinstance(self.inner_options, Mapping | None):
+            raise InputError(
+                f"inner_options are options by name, such as {{'iterations': 1000}}, not {self.inner_options!r}."
+            )
         self._configured(1, timed=False)  # a misspelt name or option of the inner solver is met now
         whole("block_size", self.block_size, 2)
         if self.cut not in get_args(Cut):
@@ -105,8 +109,9 @@ class Blocks(Solver):
             run.details |= {"inner": self.inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
             self._solve(problem, cuts, client, run)
         run.interrupt.heed()
-        if self.inner == "local_search" and run.time_limit is None:
-            run.stop = Stop.ITERATIONS
+        if self.inner == "local_search":
+            counted = run.time_limit is None or "iterations" in (self.inner_options or {})
+            run.stop = Stop.ITERATIONS if counted and run.stop is Stop.CONVERGED else Stop.TIME
 
     def _solve(self, problem: Separable, cuts: Cuts, client: Any, run: Run) -> None:
         timed = run.time_limit is not None
@@ -114,7 +119,9 @@ class Blocks(Solver):
         inner = self._configured(int(cuts.sizes.max()), timed=timed)
         held_back = seams.TIME_SHARE if self.compare else 0.0
         try:
-            with backends.opened(self.backend, problem, cuts, self.worker_count, client, run.interrupt) as backend:
+            with backends.opened(
+                self.backend, _taker_apart(problem), cuts, self.worker_count, client, run.interrupt
+            ) as backend:
                 run.details["workers"] = backend.workers
                 solve_blocks(stitching, backend, inner, run, held_back=held_back)
             if self.compare and stitching.solved == len(cuts) and not run.expired:
@@ -143,3 +150,12 @@ class Blocks(Solver):
         if self.inner == "local_search" and not timed:
             options.setdefault("iterations", int(ROUNDS_PER_RECORD * records))
         return registry.configured(kind, options)
+
+
+def _taker_apart(problem: Separable) -> Separable:
+    """Whose parts the blocks are: a problem that is only judged otherwise leaves that to its original.
+
+    The original consists of data alone and can be sent to other processes; ways to judge cannot.
+    """
+    owner = getattr(problem.restricted, "__self__", problem)
+    return owner if isinstance(owner, Separable) else problem

@@ -227,6 +227,11 @@ def dask_client(address: Any) -> Iterator[Any]:
     with ExitStack() as stack:
         try:
             client = stack.enter_context(Client(address, timeout=_CONNECT_SECONDS, set_as_default=False))
+            client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
+        except TimeoutError as idle:
+            raise InputError(
+                f"The Dask scheduler at '{address}' has no workers, or does not answer: start some with 'dask worker'."
+            ) from idle
         except (OSError, ValueError) as dead:
             raise InputError(
                 f"No Dask scheduler answers at '{address}': {str(dead).rstrip('.')}. Start one with 'dask scheduler', "

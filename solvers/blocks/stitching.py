@@ -16,10 +16,11 @@ from solvers.blocks.backends import Backend, WorkerLostError
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.work import Orders, Solved, block_seed, median_cuts
 
-BATCH = 16  # blocks at once, at most
+BATCH_RECORDS = 20_000  # sent to a worker at once, about: a few megabytes
 BATCHES_PER_WORKER = 8  # at least, so that no worker waits long for the last one
 WAITING = 2  # batches for each worker that are handed out ahead
 LOOK_SECONDS = 0.25
+GRACE_SECONDS = 5.0  # beyond a time limit, for workers that are slow to answer or gone
 
 
 class Stitching:
@@ -79,7 +80,7 @@ def solve_blocks(stitching: Stitching, backend: Backend, inner: Solver, run: Run
     """
     kept = held_back * (run.time_limit or 0.0)
     total = len(stitching.cuts)
-    batches = _batches(total, backend.workers)
+    batches = _batches(stitching.cuts, backend.workers)
     under_way: dict[Future[list[Solved]], range] = {}
     left = total
     try:
@@ -91,7 +92,7 @@ def solve_blocks(stitching: Stitching, backend: Backend, inner: Solver, run: Run
                 )
                 under_way[backend.submit(blocks, orders)] = blocks
                 left -= len(blocks)
-            if not under_way:
+            if not under_way or run.remaining < -GRACE_SECONDS:
                 break  # out of time
             done, _ = wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
             for future in done:
@@ -100,7 +101,7 @@ def solve_blocks(stitching: Stitching, backend: Backend, inner: Solver, run: Run
     finally:
         for future in under_way:
             future.cancel()
-    if left:
+    if stitching.solved < total and run.time_limit is not None:
         run.stop = Stop.TIME
 
 
@@ -114,8 +115,9 @@ def _take(stitching: Stitching, blocks: range, future: Future[list[Solved]]) -> 
         stitching.put(block, one)
 
 
-def _batches(total: int, workers: int) -> Iterator[range]:
-    size = max(1, min(BATCH, total // (BATCHES_PER_WORKER * workers)))
+def _batches(cuts: Cuts, workers: int) -> Iterator[range]:
+    total = len(cuts)
+    size = max(1, min(BATCH_RECORDS * total // len(cuts.order), total // (BATCHES_PER_WORKER * workers)))
     return (range(low, min(low + size, total)) for low in count(0, size) if low < total)
 
 

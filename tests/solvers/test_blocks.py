@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from typing import Any
@@ -117,13 +118,24 @@ def test_workers_and_their_order_do_not_matter() -> None:
     assert (found[0] == found[2]).all()  # type: ignore[union-attr]
 
 
-def test_processes_agree_with_threads() -> None:
+def test_processes_agree_with_threads_though_one_is_killed() -> None:
     problem = MoObam(k=2, least_entropy=(0.7,)).build(small_table(200, seed=5))
     options: dict[str, Any] = {"inner_options": QUICK, "block_size": 30, "workers": 2}
     threads = Blocks(**options).solve(problem, seed=4)
-    processes = Blocks(backend="processes", **options).solve(problem, seed=4)
+    killed: list[int] = []
+
+    def kill_one(state: Progress) -> None:
+        if not killed and state.done >= 1:
+            victim = multiprocessing.active_children()[0]
+            assert victim.pid is not None
+            killed.append(victim.pid)
+            os.kill(victim.pid, signal.SIGKILL)
+
+    judged = problem.with_objectives("loss", "linkage@0.3")
+    processes = Blocks(backend="processes", **options).solve(judged, seed=4, on_progress=kill_one)
     assert (threads.labels == processes.labels).all()  # type: ignore[union-attr]
     assert processes.details["workers"] == 2
+    assert len(killed) == 1
 
 
 def test_other_seeds_give_other_answers() -> None:
@@ -252,6 +264,7 @@ def test_judged_otherwise() -> None:
         ({"inner": "blocks"}, "name another"),
         ({"inner_options": {"iteration": 3}}, "Did you mean 'iterations'"),
         ({"inner_options": {"iterations": -1}}, "iterations must be"),
+        ({"inner_options": 5}, "inner_options are options by name"),
         ({"block_size": 1}, "block_size must be"),
         ({"cut": "kdd"}, "There is no cut 'kdd'"),
         ({"backend": "process"}, "Did you mean 'processes'"),
