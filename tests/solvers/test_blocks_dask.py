@@ -27,7 +27,7 @@ OPTIONS: dict[str, Any] = {"block_size": 12, "inner_options": {"iterations": 200
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit="2GB"
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="2GB"
     ) as cluster:
         yield cluster
 
