@@ -52,6 +52,11 @@ STUDIES: Mapping[str, Study] = {
         "Thammanna Gowda et al. 2026: tables 3-6, figures 4-7",
         "synthetic records of the same shape",
     ),
+    "majeed-hwang": Study(
+        "optmodels.reproduce.majeed_hwang",
+        "Majeed and Hwang 2023: tables 5-8 on Adult (their second dataset is not public)",
+        "adult",
+    ),
     "liang-samavi": Study(
         "optmodels.reproduce.liang_samavi",
         "Liang and Samavi 2020: their instances, their algorithms' losses beside optima",
