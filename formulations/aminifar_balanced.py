@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.capped import Cap, cannot_hold
+from formulations.caps_together import Sizes
 from optmodels.conditions import Conditions
 from optmodels.objectives import Objective
 from optmodels.partition import Labels, class_sizes
@@ -68,7 +70,10 @@ class BalancedProblem(Problem):
     def impossible(self) -> str | None:
         """An alpha too small to hold all records of a value, with the smallest that works.
 
-        With one capped attribute nothing else can be in the way: its values spread evenly are a feasible flow,
-        and flows with whole bounds have whole solutions.
+        Nothing else can be in the way of one or two capped attributes; more of them may be in each other's.
         """
-        return cannot_hold(self.capped, len(self.least), self.model.alpha or 0.0)
+        return None if self.model.soft else self._cannot_hold
+
+    @cached_property
+    def _cannot_hold(self) -> str | None:
+        return cannot_hold(self.capped, Sizes(self.least, self.most), self.model.alpha or 0.0)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, floor
+from math import ceil
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from formulations.caps_together import HAIR, MOST_SURE, Sizes, fits_together, smallest_alpha, whole_caps
 from optmodels.errors import InputError, unknown
 from optmodels.partition import Labels
 from optmodels.table import Table
-
-# alpha * records / classes is meant exactly; a product of floats may fall a hair short of a whole number.
-_HAIR = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +45,6 @@ class Cap:
         over = np.maximum(0.0, self.held(labels)[:, paying] - self.threshold[paying])
         return float((over * self.slope[paying]).sum())
 
-    def least_alphas(self, m: int) -> NDArray[np.float64]:
-        """For each capped value, the smallest alpha with which m classes can hold all its records."""
-        counts = self.counts[: len(self.values)]
-        return m * np.ceil(counts / m) / counts
-
 
 def capped_attributes(
     table: Table, m: int, alpha: float | None, soft: bool, penalty: float, sensitive_value: Any
@@ -77,7 +70,7 @@ def capped_attributes(
         counts = np.bincount(groups)
         average = counts / m
         is_capped = np.arange(len(counts)) < len(present)
-        hard = np.array([floor(share * mean + _HAIR) for mean in average], np.int64)
+        hard = whole_caps(share, average)
         caps.append(
             Cap(
                 name,
@@ -113,15 +106,23 @@ def _capped_levels(name: str, levels: pd.Index, wanted: Any, attributes: Sequenc
     return sorted({known.index(value) for value in values})
 
 
-def cannot_hold(caps: Sequence[Cap], m: int, alpha: float) -> str | None:
-    """Why m classes cannot hold all records of the capped values, and the smallest alpha that works, or None."""
+def cannot_hold(caps: Sequence[Cap], sizes: Sizes, alpha: float) -> str | None:
+    """Why the classes cannot hold all records of the capped values, and the smallest alpha that works, or None."""
+    m = len(sizes.least)
     for cap in caps:
         for group, value in enumerate(cap.values):
             if cap.most[group] * m < cap.counts[group]:
-                least = max(float(other.least_alphas(m).max()) for other in caps)
-                rounded_up = f"{ceil(least * 1e4 - _HAIR) / 1e4:.4f}".rstrip("0").rstrip(".")
                 return (
                     f"alpha={alpha:g} cannot hold: '{cap.attribute}' has {cap.counts[group]} records with {value} and "
-                    f"{m} classes may hold {cap.most[group]} each. The smallest alpha that works is {rounded_up}."
+                    f"{m} classes may hold {cap.most[group]} each. {_advice(caps, sizes)}"
                 )
+    if len(caps) > MOST_SURE and fits_together(caps, sizes, [cap.most for cap in caps]) is False:
+        names = ", ".join(f"'{cap.attribute}'" for cap in caps)
+        return f"alpha={alpha:g} cannot hold for {names} together, only for each alone. {_advice(caps, sizes)}"
     return None
+
+
+def _advice(caps: Sequence[Cap], sizes: Sizes) -> str:
+    least, works = smallest_alpha(caps, sizes)
+    rounded_up = f"{ceil(least * 1e4 - HAIR) / 1e4:.4f}".rstrip("0").rstrip(".")
+    return f"The smallest alpha that works is {rounded_up}." if works else f"No alpha below {rounded_up} works."

@@ -131,7 +131,7 @@ class GibbsCuts:
             for j, counts in self._classes(labels):
                 reached[j] = min(reached[j], bits(counts))
             for j, variable in self.model.level.items():
-                variable.set_value(reached[j])
+                variable.set_value(reached[j], skip_validation=True)  # below its bound: the partition is infeasible
             for (i, j, m), variable in self.model.at_size.items():
                 variable.set_value(reached[j] * self.model.has_size[i, m].value)
 

@@ -120,6 +120,35 @@ def check_formulation(formulation: Formulation, table: Table, *, seed: int = 0) 
     assert set(formulation.to_dict()) == set(formulation.parameters()), "parameters are not reproducible"
 
 
+def check_pyomo_view(problem: Problem, labels: Labels) -> None:
+    """The Pyomo view of a problem agrees with its judge on a partition: value, feasibility, and the way back.
+
+    A view may have no place for a partition (`encode` says so), and may be completed lazily by `cuts`.
+    """
+    import pyomo.environ as pyo
+
+    view = problem.to_pyomo()
+    assert view.encode is not None, "a Pyomo view without a way in"
+    labels = problem.check(labels)
+    if not view.encode(labels):
+        return
+    found = problem.evaluate(labels)
+    objective = next(view.native.component_data_objects(pyo.Objective, active=True))
+    value = found.values[problem.target.name]
+    assert math.isclose(pyo.value(objective), value, rel_tol=SAME, abs_tol=SAME), "the model's objective is another"
+    assert problem.evaluate(view.decode(view.native)).values == found.values, "decode does not lead back"
+    rows = [(row.lower, row.body, row.upper) for row in view.native.component_data_objects(pyo.Constraint, active=True)]
+    rows += [(variable.lb, variable, variable.ub) for variable in view.native.component_data_objects(pyo.Var)]
+    kept = all(
+        (low is None or pyo.value(body) >= pyo.value(low) - SAME)
+        and (high is None or pyo.value(body) <= pyo.value(high) + SAME)
+        for low, body, high in rows
+    )
+    if view.cuts is not None:
+        kept = kept and view.cuts(view.native) == 0
+    assert kept == found.feasible, "the model allows what the judge does not, or the other way round"
+
+
 def _same(one: Evaluation, other: Evaluation) -> bool:
     return one.violations == other.violations and all(
         math.isclose(one.values[name], other.values[name], rel_tol=SAME, abs_tol=SAME) for name in one.values

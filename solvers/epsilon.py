@@ -90,6 +90,8 @@ class Epsilon(FrontSolver):
         parts = problem.parts if isinstance(problem, Scalarised) else problem
         if not isinstance(parts, EntropyBounded) or not isinstance(parts, ClassAdditive):
             return "it needs a model with a loss and an entropy, such as 'mo-obam'."
+        if parts.n > MOST_RECORDS and (reason := registry.solver(self.solver)().refuses(parts)):
+            return f"its steps go to '{self.solver}', and {reason}"
         return None
 
     def search(self, problem: Problem, run: Run) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from optmodels.errors import InputError
+from optmodels.errors import InputError, finite
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
@@ -52,7 +52,8 @@ class Milp(Solver):
     gap: float = 0.0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.gap < 1:
+        finite("gap", self.gap)
+        if self.gap >= 1:
             raise InputError(f"gap must be a fraction, at least 0 and less than 1, not {self.gap!r}.")
         if self.log is not None and (not Path(self.log).parent.is_dir() or Path(self.log).is_dir()):
             raise InputError(f"log must be a file in a folder that exists, not '{self.log}': make the folder first.")

@@ -9,16 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.errors import InputError
-from optmodels.flow import Flow, network_of
+from optmodels.errors import whole
+from optmodels.flow import Bounds, Flow, dense_transport, network_of
+from optmodels.flow.dense import MOST_ARCS
 from optmodels.problem import FixedCentres, Problem
 from optmodels.solution import Solution, Stop
-from optmodels.solver import OnProgress, Run, Solver
+from optmodels.solver import PROVEN, OnProgress, Run, Solver
 
 
 @dataclass(frozen=True)
 class Network(Solver):
     """Least-cost flow: cost scaling and augmenting paths over each record's cheapest arcs, then pricing of all arcs.
+
+    A small plain transport (at most 100,000 arcs) goes to POT's dense network simplex, which is faster there.
 
     Any number of capped values of one attribute is a network, hard or soft; two capped attributes are not.
     With `recentre` the answer's classes become the new centres and the problem is solved again, as long as its
@@ -41,8 +44,7 @@ class Network(Solver):
     rounds: int = 100
 
     def __post_init__(self) -> None:
-        if self.rounds < 1:
-            raise InputError(f"rounds must be a whole number of at least 1, not {self.rounds!r}.")
+        whole("rounds", self.rounds, 1)
 
     def refuses(self, problem: Problem) -> str | None:
         """It needs fixed centres, and caps on one attribute at most."""
@@ -57,6 +59,8 @@ class Network(Solver):
         assert isinstance(problem, FixedCentres)
         run.report("cheapest arcs of every record")
         value, bounds = network_of(problem, problem.n)
+        if problem.n * len(bounds.least) <= MOST_ARCS and self._densely(problem, run, value, bounds):
+            return
         flow = Flow(problem.arc_costs, value, bounds)
         try:
             for doing in flow.steps():
@@ -74,6 +78,17 @@ class Network(Solver):
             run.infeasible("The class sizes and the caps cannot all be met by these records.")
         elif np.isfinite(flow.bound):
             run.prove(flow.bound)
+
+    def _densely(self, problem: FixedCentres, run: Run, value: NDArray[np.int32], bounds: Bounds) -> bool:
+        """Solve it as a small dense transport if it is one; whether that was enough."""
+        n, m = len(value), len(bounds.least)
+        found = dense_transport(problem.arc_costs(np.arange(n), np.arange(m)), value, bounds)
+        if found is None:
+            return False
+        run.offer(found[0])
+        run.prove(found[1])
+        run.details |= {"arcs": n * m, "method": "dense network simplex (POT)"}
+        return run.gap is not None and run.gap <= PROVEN
 
     def solve(
         self,

@@ -100,6 +100,7 @@ class Columns(Solver):
         if run.value == 0.0:
             return
         if run.labels is not None and problem.price.n > _ALWAYS_LISTED and candidate_centres.applies(problem):
+            run.details["classes"] = "by their centres, which are searched for in boxes"
             candidate_centres.search(problem, run)
             return
         Course(self, problem, run).follow()

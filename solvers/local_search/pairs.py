@@ -24,6 +24,8 @@ class Bench(NamedTuple):
     within: NDArray[np.float64]  # (classes): sum of distances over the class's pairs
     sizes: NDArray[np.int64]
     where: NDArray[np.int64]  # class of each record; -1: none
+    shares: NDArray[np.float64]  # (classes): scratch of a move
+    common: NDArray[np.float64]  # (classes): scratch of a move
 
 
 @njit(cache=True, nogil=True)
@@ -35,6 +37,8 @@ def new_bench(most_rows, most_classes):  # type: ignore[no-untyped-def]
         np.empty(most_classes),
         np.empty(most_classes, np.int64),
         np.empty(most_rows, np.int64),
+        np.empty(most_classes),
+        np.empty(most_classes),
     )
 
 
@@ -147,29 +151,26 @@ def _best_move(bench, n_rows, target, k, x, best):  # type: ignore[no-untyped-de
     back = -1
     a = bench.where[x]
     size_a = bench.sizes[a]
-    reach_a = bench.reach[a, x]
     share_a = 1.0 / size_a
-    if size_a > k:
-        leaving = (bench.within[a] * share_a - reach_a) / (size_a - 1)
-        for b in range(target):
-            if b != a:
-                size = bench.sizes[b]
-                change = leaving + (bench.reach[b, x] - bench.within[b] / size) / (size + 1)
-                if change < best:
-                    best = change
-                    joins = b
+    spared = size_a > k
+    leaving = (bench.within[a] * share_a - bench.reach[a, x]) / max(size_a - 1, 1)
     for b in range(target):
-        if b == a:
-            continue
         share_b = 1.0 / bench.sizes[b]
-        both = share_a + share_b
-        common = bench.reach[b, x] * share_b - reach_a * share_a
-        for r in range(n_rows):
-            if bench.where[r] == b:
-                change = common + bench.reach[a, r] * share_a - bench.reach[b, r] * share_b
-                change -= bench.distances[x, r] * both
-                if change < best:
-                    best = change
-                    joins = b
-                    back = r
+        joining = bench.reach[b, x] - bench.within[b] * share_b
+        if spared and b != a:
+            change = leaving + joining / (bench.sizes[b] + 1)
+            if change < best:
+                best = change
+                joins = b
+        bench.shares[b] = share_b
+        # what an exchange with class b changes, whoever of it comes back; with the own class there is none
+        bench.common[b] = bench.reach[b, x] * share_b - bench.reach[a, x] * share_a if b != a else np.inf
+    for r in range(n_rows):
+        b = bench.where[r]
+        change = bench.common[b] + bench.reach[a, r] * share_a - bench.reach[b, r] * bench.shares[b]
+        change -= bench.distances[x, r] * (share_a + bench.shares[b])
+        if change < best:
+            best = change
+            joins = b
+            back = r
     return joins, back

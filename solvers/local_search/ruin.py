@@ -70,7 +70,8 @@ def ruin_and_recreate(state, test, near, share, rules, rounds, random, temperatu
         allowed = before * (1.0 - temperature / n_slots * np.log(1.0 - random.random()))
         if by_distance:
             after = rebuild_by_distance(bench, state, rows, n_rows, target, rules.tolerance, PASSES, random)
-            if after > allowed:
+            # most rebuilds, once cold, find what was there
+            if after > allowed or (target == n_slots and abs(after - before) <= rules.tolerance):
                 continue
         for place in range(n_rows):
             old[place] = state.labels[rows[place]]

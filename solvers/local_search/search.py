@@ -14,6 +14,7 @@ from optmodels.conditions import ClassTest
 from optmodels.partition import Labels, canonical
 from optmodels.price import Price
 from solvers.local_search.construct import make_feasible
+from solvers.local_search.cross import crossed
 from solvers.local_search.moves import sweep
 from solvers.local_search.near import Near, neighbourhoods
 from solvers.local_search.ruin import Rules, Share, ruin_and_recreate
@@ -73,7 +74,7 @@ class Descent:
         most_rows = max(MOST_ROWS, min(3 * price.n // classes, LARGE_ROWS))
         self.rules = Rules(fixed, widest, min(most_rows, price.n), self.tolerance)
         self.best = labels
-        self.best_price = self.total
+        self.best_prices = self.state.prices.copy()
         self.sweeps = 0
 
     @property
@@ -82,18 +83,26 @@ class Descent:
         return float(self.state.prices.sum())
 
     @property
+    def best_price(self) -> float:
+        """Price of the best partition."""
+        return float(self.best_prices.sum())
+
+    @property
     def n_classes(self) -> int:
         """Number of classes now."""
         return int((self.state.sizes > 0).sum())
 
     def settle(self) -> bool:
-        """Forget accumulated rounding, and keep the partition if it is the best yet."""
+        """Forget accumulated rounding, and keep of the partition the parts that are the best yet."""
         labels = self.state.labels.copy()
         fill(self.state, labels)
-        if self.total < self.best_price - self.tolerance:
-            self.best, self.best_price = labels, self.total
-            return True
-        return False
+        mixed, prices, replaced = crossed(
+            self.best, self.best_prices, labels, self.state.prices, self.rules.fixed, self.tolerance
+        )
+        if replaced == 0:
+            return False
+        self.best, self.best_prices = mixed, prices
+        return True
 
     def back_to_best(self) -> None:
         """Continue from the best partition found."""

@@ -13,9 +13,11 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from formulations import Aminifar
+from formulations.caps_together import Sizes, fits_together
 from optmodels.errors import InputError, RefusedError
 from optmodels.flow import cheapest_matching
 from optmodels.table import Table
+from optmodels.testing import brute_force
 
 
 def random_table(n: int, *, seed: int = 0, values: int = 2, sensitive: int = 1, scaling: str = "none") -> Table:
@@ -268,3 +270,43 @@ class TestPyomo:
 def test_wrong_parameters(wrong, message):
     with pytest.raises(InputError, match=message):
         Aminifar(**({"n_clusters": 2} | wrong))
+
+
+class TestThreeCappedAttributes:
+    """Any two of four records share one value of one attribute, so that two classes cannot split every pair."""
+
+    def table(self) -> Table:
+        secrets = {"a": [0, 0, 1, 1], "b": [1, 0, 0, 1], "c": [0, 1, 0, 1]}
+        frame = pd.DataFrame(
+            {"x": [1.0, 2.0, 3.0, 4.0]} | {name: list(map("uv".__getitem__, v)) for name, v in secrets.items()}
+        )
+        return Table(frame, quasi={"x": "numeric"}, sensitive=list(secrets))
+
+    @pytest.mark.parametrize("alpha", [0.5, 1.0, 1.9])
+    def test_together_they_need_a_larger_alpha_than_each_alone(self, alpha: float) -> None:
+        problem = Aminifar(n_clusters=2, alpha=alpha, centres=((1.0,), (4.0,))).build(self.table())
+        assert brute_force(problem) is None
+        assert "The smallest alpha that works is 2." in str(problem.impossible())
+
+    def test_the_alpha_that_is_named_works(self) -> None:
+        problem = Aminifar(n_clusters=2, alpha=2.0, centres=((1.0,), (4.0,))).build(self.table())
+        assert problem.impossible() is None
+        assert brute_force(problem) is not None
+
+    def test_what_is_not_settled_is_not_claimed(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("formulations.caps_together._MOST_VARIABLES", 0)
+        model = Aminifar(n_clusters=2, alpha=0.5, centres=((1.0,), (4.0,)))
+        assert "No alpha below 1 works." in str(model.build(self.table()).impossible())
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_two_attributes_never_get_in_each_others_way(self, seed: int) -> None:
+        draw = np.random.default_rng(seed)
+        n, m = int(draw.integers(6, 40)), int(draw.integers(2, 4))
+        groups = draw.integers(0, 4, (n, 2))
+        frame = pd.DataFrame({"x": draw.normal(size=n), "a": groups[:, 0].astype(str), "b": groups[:, 1].astype(str)})
+        table = Table(frame, quasi={"x": "numeric"}, sensitive=["a", "b"])
+        reason = str(Aminifar(n_clusters=m, alpha=0.01, n_init=1).build(table).impossible())
+        least = float(reason.rstrip(".").rsplit(" ", 1)[1])
+        problem = Aminifar(n_clusters=m, alpha=least, n_init=1).build(table)
+        sizes = Sizes(problem.least, problem.most)
+        assert fits_together(problem.capped, sizes, [cap.most for cap in problem.capped]) is True

@@ -108,3 +108,9 @@ def test_a_score_cut_short_has_an_incumbent_and_says_why_it_stopped() -> None:
     problem = MoObam(k=3, objective="lambda").build(small_table(30))
     solution = Epsilon().solve(problem, time_limit=0.01)
     assert (solution.status, solution.stop) == ("feasible", "time")
+
+
+def test_steps_that_the_other_solver_refuses_are_refused_beforehand() -> None:
+    problem = MoObam(k=3).build(small_table(70))
+    with pytest.raises(RefusedError, match=r"its steps go to 'milp', and .* at most 60"):
+        Epsilon(solver="milp").pareto(problem)

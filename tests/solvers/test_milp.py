@@ -105,8 +105,9 @@ def test_gap_stops_early():
     solution = Milp(gap=0.5).solve(problem, time_limit=60)
     assert solution.stop is Stop.CONVERGED
     assert solution.gap <= 0.5
-    with pytest.raises(InputError, match="fraction"):
-        Milp(gap=2.0)
+    for wrong, why in ((2.0, "fraction"), (-0.1, "negative"), ("small", "finite number")):
+        with pytest.raises(InputError, match=why):
+            Milp(gap=wrong)
 
 
 def test_interrupt_returns_the_incumbent():

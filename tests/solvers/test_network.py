@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -19,13 +20,23 @@ from scipy.sparse import lil_matrix, vstack
 from formulations import Aminifar, Microaggregation
 from formulations.aminifar import AminifarProblem
 from optmodels.errors import InputError, RefusedError
-from optmodels.flow import Flow
+from optmodels.flow import Flow, dense_transport
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress
 from optmodels.table import Table
 from optmodels.testing import check_solution, check_solver
 from solvers.milp import Milp
 from solvers.network import Network, network_of
+
+
+@pytest.fixture(autouse=True, scope="module", params=["dense", "sparse"])
+def way(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Everything here twice: with small transports as they come, in POT, and with none of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "sparse":
+            patch.setattr("solvers.network.MOST_ARCS", 0)
+        yield request.param
+
 
 INSTANCE = Path(os.environ.get("OPTMODELS_DATA", "")) / "aminifar_instance.npz"
 
@@ -155,11 +166,12 @@ def dense_optimum(problem: AminifarProblem) -> float:
     ],
     ids=str,
 )
-def test_sparse_arcs_with_pricing_reach_the_dense_optimum(model: Aminifar, n: int, values: int) -> None:
+def test_sparse_arcs_with_pricing_reach_the_dense_optimum(way: str, model: Aminifar, n: int, values: int) -> None:
     problem = replace(model, n_init=1).build(random_table(n, seed=n, values=values))
     solution = Network().solve(problem)
     assert solution.status is Status.OPTIMAL
-    assert solution.details["arcs"] < n * len(problem.centres)  # type: ignore[operator]
+    if way == "sparse":
+        assert solution.details["arcs"] < n * len(problem.centres)  # type: ignore[operator]
     assert solution.value == pytest.approx(dense_optimum(problem), rel=1e-9)
 
 
@@ -202,6 +214,27 @@ def test_published_instance(m: int, cap: int | None, optimum: float) -> None:
     assert solution.bound == pytest.approx(optimum, abs=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("model", "values", "plain"),
+    [
+        (Aminifar(n_clusters=3), 2, True),
+        (Aminifar(n_clusters=4), 2, True),  # ten records: sizes of two and three
+        (Aminifar(k=2, sizes="at-least"), 2, True),
+        (Aminifar(n_clusters=5, alpha=1.6), 2, True),
+        (Aminifar(n_clusters=3, alpha=1.6), 2, False),  # a cap, and sizes that are not given
+        (Aminifar(n_clusters=2, alpha=2.0), 4, False),  # several caps
+        (Aminifar(n_clusters=5, soft=True), 2, False),
+    ],
+    ids=str,
+)
+def test_what_is_a_plain_transport(way: str, model: Aminifar, values: int, plain: bool) -> None:
+    problem = model.build(random_table(10, seed=4, values=values))
+    solution = Network().solve(problem)
+    assert solution.status is Status.OPTIMAL
+    assert ("POT" in str(solution.details.get("method"))) == (plain and way == "dense")
+    assert solution.bound == pytest.approx(dense_optimum(problem) if not model.soft else solution.value, rel=1e-9)
+
+
 class TestAnswers:
     def test_infeasible_alpha_names_the_smallest_that_works(self) -> None:
         table = random_table(12, seed=1)
@@ -215,7 +248,9 @@ class TestAnswers:
     def test_infeasible_caps_are_proven_by_the_flow_itself(self, m: int) -> None:
         problem = Aminifar(n_clusters=m, alpha=1.0, n_init=1).build(random_table(4 * m, seed=2))
         group, bounds = network_of(problem, problem.n)
-        assert not Flow(problem.arc_costs, group, bounds._replace(cap=bounds.cap - [[1, 0]])).finish()
+        tight = bounds._replace(cap=bounds.cap - [[1, 0]])
+        assert not Flow(problem.arc_costs, group, tight).finish()
+        assert dense_transport(problem.arc_costs(np.arange(problem.n), np.arange(m)), group, tight) is None
 
     def test_two_capped_attributes_are_refused_and_solved_by_the_milp(self) -> None:
         problem = Aminifar(n_clusters=2, alpha=1.6).build(random_table(8, seed=3, sensitive=2))
