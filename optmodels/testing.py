@@ -175,7 +175,7 @@ def check_solution(solution: Solution) -> None:
 
 
 def check_solver(
-    solver: Solver, problems: Callable[[int], Problem], *, seeds: range = range(5), time_limit: float = 20.0
+    solver: Solver, problems: Callable[[int], Problem], *, seeds: range = range(5), time_limit: float = 120.0
 ) -> None:
     """A solver's contract on random tiny problems: consistent, deterministic, and, where exact, optimal."""
     for seed in seeds:
