@@ -13,7 +13,7 @@ from optmodels.errors import InputError, unknown, whole
 from optmodels.problem import Problem, Separable
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
-from solvers.blocks import backends, seams
+from solvers.blocks import backends, crew, seams
 from solvers.blocks.cutting import Cut, Cuts, cut_into_blocks
 from solvers.blocks.stitching import Stitching, solve_blocks
 
@@ -53,7 +53,7 @@ class Blocks(Solver):
     inner_options: Mapping[str, Any] | None = None
     block_size: int = 4_000
     cut: Cut = "kd"
-    backend: backends.Name = "in-process"
+    backend: crew.Backend = "in-process"
     workers: int | None = None
     address: Any = field(default=None, compare=False)
     compare: bool = True
@@ -69,8 +69,8 @@ class Blocks(Solver):
         whole("block_size", self.block_size, 2)
         if self.cut not in get_args(Cut):
             raise unknown("cut", str(self.cut), get_args(Cut))
-        if self.backend not in get_args(backends.Name):
-            raise unknown("backend", str(self.backend), get_args(backends.Name))
+        if self.backend not in get_args(crew.Backend):
+            raise unknown("backend", str(self.backend), get_args(crew.Backend))
         if self.workers is not None:
             whole("workers", self.workers, 1)
         if (self.address is None) == (self.backend == "dask"):
@@ -97,7 +97,7 @@ class Blocks(Solver):
     def search(self, problem: Problem, run: Run) -> None:
         """Cut, solve block after block while time is left, and offer the classes of all of them together."""
         assert isinstance(problem, Separable)
-        with backends.dask_client(self.address) as client:  # first: a dead address is to be met at once
+        with crew.dask_client(self.address) as client:  # first: a dead address is to be met at once
             run.report("cutting into blocks")
             cuts = cut_into_blocks(
                 problem.price,
@@ -121,9 +121,9 @@ class Blocks(Solver):
         try:
             with backends.opened(
                 self.backend, _taker_apart(problem), cuts, self.worker_count, client, run.interrupt
-            ) as backend:
-                run.details["workers"] = backend.workers
-                solve_blocks(stitching, backend, inner, run, held_back=held_back)
+            ) as shop:
+                run.details["workers"] = shop.crew.workers
+                solve_blocks(stitching, shop, inner, run, held_back=held_back)
             if self.compare and stitching.solved == len(cuts) and not run.expired:
                 larger = self._configured(seams.records_merged(cuts), timed=timed)
                 found = seams.compare(stitching, problem, larger, run)
@@ -139,7 +139,7 @@ class Blocks(Solver):
         """How many workers there are to be in threads or processes; a cluster has its own."""
         if self.workers is not None:
             return self.workers
-        return backends.cores() if self.backend != "in-process" or self.inner in _SIDE_BY_SIDE else 1
+        return crew.cores() if self.backend != "in-process" or self.inner in _SIDE_BY_SIDE else 1
 
     def _configured(self, records: int, *, timed: bool) -> Solver:
         """The inner solver; blocks are what is done side by side, so within one there is one worker."""

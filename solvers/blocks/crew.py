@@ -1,106 +1,184 @@
-"""Workers for steps that can be done again: threads, processes or a Dask cluster, with one way to keep them busy."""
+"""Workers that are kept busy: threads, processes or a Dask cluster, and steps that can be done again.
+
+What comes of a step depends on its arguments alone, so it does not matter which worker does it, in which order, or
+whether it had to be done twice because a worker died.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from math import inf
 from multiprocessing import get_context
-from typing import Any, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from optmodels.errors import NoSolutionError
-from solvers.blocks.backends import Name, dask_client
+from optmodels.errors import InputError, MissingDependencyError
 
+Backend = Literal["in-process", "processes", "dask"]
 Result = TypeVar("Result")
 
 WAITING = 2  # steps for each worker that are handed out ahead
-ATTEMPTS = 3
+ATTEMPTS = 3  # of a step whose worker dies
 LOOK_SECONDS = 0.25
+GRACE_SECONDS = 5.0  # beyond a time limit, for workers that are slow to answer or gone
+CONNECT_SECONDS = 10.0
+
+
+class Step(NamedTuple, Generic[Result]):
+    """Some work, and what makes its arguments when its turn comes, told how many steps are not finished yet."""
+
+    work: Callable[..., Result]
+    arguments: Callable[[int], tuple[Any, ...]]
 
 
 class Crew:
-    """Workers that do steps; a step is a function and its arguments, or what makes them when its turn comes.
-
-    What makes them is told how many steps are not finished yet.
-    """
+    """Workers that do steps, and are replaced when they die."""
 
     def __init__(self, make: Callable[[], Executor], count: Callable[[], int]) -> None:
         self._make = make
         self._count = count
-        self.executor = make()
+        self._executor = make()
 
     @property
     def workers(self) -> int:
-        """How many there are."""
+        """How many there are at this moment."""
         return max(1, self._count())
 
-    def do(self, steps: Sequence[tuple[Callable[..., Result], Any]], report: Callable[[int], None]) -> list[Result]:
-        """The results of all steps, in their order; steps of workers that die are done again.
+    def do(
+        self,
+        steps: Sequence[Step[Result]],
+        *,
+        take: Callable[[int, Result], object],
+        lost: Callable[[int, BaseException], object],
+        report: Callable[[], object],
+        remaining: Callable[[], float] = lambda: inf,
+    ) -> None:
+        """Hand out all steps while time remains, and take what comes of each, in whichever order it comes.
 
-        Raises:
-            NoSolutionError: workers died again and again.
+        A step whose workers die again and again is `lost`. `report` is called a few times a second, and may raise.
         """
-        results: dict[int, Result] = {}
-        under_way: dict[Future[Result], int] = {}
-        ahead = list(range(len(steps)))[::-1]
-        lost = 0
+        ahead, unfinished = deque(range(len(steps))), len(steps)
+        under_way: dict[Future[Result], tuple[int, Executor]] = {}
+        died: Counter[int] = Counter()
         try:
-            while len(results) < len(steps):
-                while ahead and len(under_way) < WAITING * self.workers:
-                    step = ahead.pop()
-                    work, given = steps[step]
-                    arguments = given(len(steps) - len(results)) if callable(given) else given
-                    under_way[self.executor.submit(work, *arguments)] = step
+            while under_way or (ahead and remaining() > 0):
+                while ahead and len(under_way) < WAITING * self.workers and remaining() > 0:
+                    step = ahead.popleft()
+                    under_way[self._submit(steps[step], unfinished)] = step, self._executor
                 done, _ = wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
                 for future in done:
-                    step = under_way.pop(future)
+                    step, executor = under_way.pop(future)
                     error = future.exception()
+                    if isinstance(error, BrokenProcessPool):
+                        self._replace(executor)
+                        died[step] += 1
+                        if died[step] < ATTEMPTS:
+                            ahead.appendleft(step)
+                            continue
+                    unfinished -= 1
                     if error is None:
-                        results[step] = future.result()
-                    elif isinstance(error, BrokenProcessPool) and lost < ATTEMPTS:
-                        ahead += [step, *under_way.values()]
-                        under_way.clear()
-                        lost += 1
-                        self.executor = self._make()
-                        break
+                        take(step, future.result())
                     elif isinstance(error, BrokenProcessPool) or type(error).__name__ == "KilledWorker":
-                        raise NoSolutionError(
-                            f"Workers died again and again ({' '.join(str(error).split())}): most likely they ran out "
-                            "of memory. Lower group_rows, or give them more."
-                        ) from error
+                        lost(step, error)
                     else:
                         raise error
-                report(len(results))
+                report()
+                if remaining() < -GRACE_SECONDS:
+                    return
         finally:
             for future in under_way:
                 future.cancel()
-        return [results[step] for step in range(len(steps))]
+
+    def _submit(self, step: Step[Result], unfinished: int) -> Future[Result]:
+        arguments = step.arguments(unfinished)
+        try:
+            return self._executor.submit(step.work, *arguments)
+        except BrokenProcessPool:  # a process died since the last look
+            self._replace(self._executor)
+            return self._executor.submit(step.work, *arguments)
+
+    def _replace(self, broken: Executor) -> None:
+        if self._executor is broken:
+            self._executor = self._make()
 
 
 @contextmanager
-def crew(name: Name, workers: int, address: Any) -> Iterator[Crew]:
-    """The workers, ready; those that were started for this are gone in the end."""
-    with dask_client(address) as client:
-        if name == "dask":
-            yield Crew(lambda: client.get_executor(pure=False), lambda: sum(client.nthreads().values()))
-            return
-        made: list[Executor] = []
+def crew(
+    backend: Backend,
+    workers: int,
+    client: Any = None,
+    begin: Callable[..., object] | None = None,
+    given: tuple[Any, ...] = (),
+) -> Iterator[Crew]:
+    """The workers, ready; those that were started for this are gone in the end. Processes begin with `begin`."""
+    if backend == "dask":
+        yield Crew(lambda: client.get_executor(pure=False), lambda: sum(client.nthreads().values()))
+        return
+    made: list[Executor] = []
 
-        def make() -> Executor:
-            if name == "processes":
-                made.append(ProcessPoolExecutor(workers, get_context("spawn"), _ignore_ctrl_c))
-            else:
-                made.append(ThreadPoolExecutor(workers))
-            return made[-1]
+    def make() -> Executor:
+        if backend == "processes":
+            # a fresh interpreter: a fork would copy locks that threads of this process hold at that moment
+            made.append(ProcessPoolExecutor(workers, get_context("spawn"), _begin, (begin, given)))
+        else:
+            made.append(ThreadPoolExecutor(workers))
+        return made[-1]
 
+    try:
+        yield Crew(make, lambda: workers)
+    finally:
+        for pool in made:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(begin: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all, and the parent decides
+    if begin is not None:
+        begin(*given)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def dask_client(address: Any) -> Iterator[Any]:
+    """A client of the cluster at an address, or None without one; a client that is handed in stays open.
+
+    Raises:
+        MissingDependencyError: dask.distributed is not installed.
+        InputError: nobody answers there, or there are no workers.
+    """
+    if address is None:
+        yield None
+        return
+    try:
+        from distributed import Client
+    except ImportError as absent:
+        raise MissingDependencyError(
+            "Blocks on a Dask cluster need dask.distributed: pip install 'optmodels[dask]'."
+        ) from absent
+    if isinstance(address, Client):
+        yield address
+        return
+    with ExitStack() as stack:
         try:
-            yield Crew(make, lambda: workers)
-        finally:
-            for pool in made:
-                pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _ignore_ctrl_c() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends it to all, and the parent decides
+            client = stack.enter_context(Client(address, timeout=CONNECT_SECONDS, set_as_default=False))
+        except (OSError, ValueError) as dead:
+            raise InputError(
+                f"No Dask scheduler answers at '{address}': {str(dead).rstrip('.')}. Start one with 'dask scheduler', "
+                "or leave the address out and use backend=processes."
+            ) from dead
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        except TimeoutError as idle:
+            raise InputError(
+                f"The Dask scheduler at '{address}' has no workers: start some with 'dask worker {address}'."
+            ) from idle
+        yield client

@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from optmodels.audit import Audit
 from optmodels.audit_parts import Ground, Tally, merged_audit
 from optmodels.conditions import Conditions
-from optmodels.errors import BrokenPromiseError, InputError, RefusedError, whole
+from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
 from optmodels.interrupt import Interrupt
 from optmodels.problem import Formulation
 from optmodels.recoding import Method
@@ -36,7 +36,7 @@ from optmodels.roles import Roles
 from optmodels.solver import OnProgress, Progress
 from optmodels.whole import Whole
 from solvers.blocks import Blocks, groups
-from solvers.blocks.crew import Crew, crew
+from solvers.blocks.crew import Crew, Step, crew, dask_client
 from solvers.blocks.pieces import check_roles, pieces_of, sum_up
 from solvers.blocks.routing import grow, merged_groups
 
@@ -94,7 +94,8 @@ def anonymize_folder(
         raise InputError(f"There is no folder '{target.parent}' to write '{target.name}' into.")
     check_roles(roles)
     with (
-        crew(chosen.backend, chosen.worker_count, chosen.address) as workers,
+        dask_client(chosen.address) as client,
+        crew(chosen.backend, chosen.worker_count, client) as workers,
         _scratch(target.parent) as scratch,
     ):
         flow = _Flow(workers, seed, time_limit, on_progress)
@@ -134,21 +135,21 @@ class _Flow:
             columns = roles.settle(names)
             cleaned = roles.revised(identifiers=(), others="keep")
             types = _plain_types(Path(pieces[0].file), columns, roles)
-            sums = self._all("summing up", [(sum_up, (piece, cleaned, columns)) for piece in pieces])
+            sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
             total = Whole.all_of(sums)
             # one group after the other: side by side is what groups are
             inner = replace(solver, backend="in-process", workers=1, address=None, compare=False)
             plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch)
             wanted = max(1, round(total.n / group_rows))
             share = min(1.0, max(2.0, SAMPLE_PER_GROUP * wanted) / total.n, MOST_SAMPLED / total.n)
-            samples = self._all("sampling", [(groups.sample, (piece, plan, share)) for piece in pieces])
+            samples = self._each("sampling", groups.sample, [(piece, plan, share) for piece in pieces])
             if samples[0].refused is not None:
                 raise RefusedError(f"The solver 'blocks' cannot solve this problem: {samples[0].refused}")
             chosen = method or samples[0].release_method
             places = np.concatenate([one.places for one in samples])
             tree = grow(places, max(1.0, len(places) / wanted))
             mirrored = wanted if solver.cut == "strata" else 0
-            shuffled = self._all("shuffling", [(groups.shuffle, (p, plan, tree, mirrored)) for p in pieces])
+            shuffled = self._each("shuffling", groups.shuffle, [(piece, plan, tree, mirrored) for piece in pieces])
             assert samples[0].test is not None
             settled = merged_groups(
                 samples[0].test,
@@ -168,18 +169,18 @@ class _Flow:
         method: Method,
         parts: int,
     ) -> list[groups.Group]:
-        def order(number: int, unfinished: int) -> tuple[Any, ...]:
+        def step(number: int, leaves: tuple[int, ...]) -> Step[groups.Group]:
             members = [
-                (one.file, one.row_groups[leaf])
-                for leaf in settled[number]
-                for one in shuffled
-                if leaf in one.row_groups
+                (one.file, one.row_groups[leaf]) for leaf in leaves for one in shuffled if leaf in one.row_groups
             ]
-            share = self.remaining * min(self.workers.workers, unfinished) / unfinished
-            return number, members, plan, method, parts, None if share == float("inf") else share
 
-        steps = [(groups.solve_group, lambda left, n=number: order(n, left)) for number in range(len(settled))]
-        return self._all("solving groups", steps)
+            def arguments(unfinished: int) -> tuple[Any, ...]:
+                share = self.remaining * min(self.workers.workers, unfinished) / unfinished
+                return number, members, plan, method, parts, None if share == float("inf") else share
+
+            return Step(groups.solve_group, arguments)
+
+        return self._all("solving groups", [step(number, leaves) for number, leaves in enumerate(settled)])
 
     def _publish(
         self,
@@ -199,8 +200,8 @@ class _Flow:
             part: [(group.file, group.row_groups[part]) for group in solved if part in group.row_groups]
             for part in range(parts)
         }
-        steps = [(groups.put_together, (part, some, plan, draft, types)) for part, some in members.items() if some]
-        written = self._all("writing parts", steps)
+        given = [(part, some, plan, draft, types) for part, some in members.items() if some]
+        written = self._each("writing parts", groups.put_together, given)
         tally = reduce(Tally.merged, (part.tally for part in written))
         ground = Ground(
             {name: levels.values for name, levels in plan.whole.sensitive.items()},
@@ -208,7 +209,7 @@ class _Flow:
             {name: h for name, h in plan.roles.hierarchies.items() if name in plan.whole.sensitive},
         )
         quasi = list(plan.roles.quasi)
-        judged = self._all("auditing", [(groups.judge, (part.file, quasi, ground, tally)) for part in written])
+        judged = self._each("auditing", groups.judge, [(part.file, quasi, ground, tally) for part in written])
         cost = groups.all_costs(solved)
         audit = merged_audit(judged)
         if broken := audit.check(conditions):
@@ -245,13 +246,26 @@ class _Flow:
         draft.replace(out)
         return FolderRelease(out, audit, values, method, provenance)
 
-    def _all(self, note: str, steps: Sequence[tuple[Callable[..., Result], Any]]) -> list[Result]:
-        def report(done: int) -> None:
+    def _each(self, note: str, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Result]:
+        """The results of some work on each of these arguments."""
+        return self._all(note, [Step(work, lambda _, one=one: one) for one in given])  # type: ignore[misc]
+
+    def _all(self, note: str, steps: Sequence[Step[Result]]) -> list[Result]:
+        results: dict[int, Result] = {}
+
+        def report() -> None:
             if self.on_progress is not None:
                 seconds = perf_counter() - self.began
-                self.on_progress(Progress("blocks", seconds, None, None, None, note, done, len(steps)))
+                self.on_progress(Progress("blocks", seconds, None, None, None, note, len(results), len(steps)))
 
-        return self.workers.do(steps, report)
+        def lost(step: int, error: BaseException) -> None:
+            raise NoSolutionError(
+                f"Workers died again and again ({' '.join(str(error).split())}): most likely they ran out of memory. "
+                "Lower group_rows, or give them more."
+            ) from error
+
+        self.workers.do(steps, take=results.__setitem__, lost=lost, report=report)
+        return [results[step] for step in range(len(steps))]
 
 
 @contextmanager

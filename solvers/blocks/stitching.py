@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from itertools import count
-
 import numpy as np
 
 from optmodels.partition import Labels
 from optmodels.problem import Separable
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
-from solvers.blocks.backends import Backend, WorkerLostError
+from solvers.blocks.backends import Workshop
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.work import Orders, Solved, block_seed, median_cuts
 
 BATCH_RECORDS = 20_000  # sent to a worker at once, about: a few megabytes
 BATCHES_PER_WORKER = 8  # at least, so that no worker waits long for the last one
-WAITING = 2  # batches for each worker that are handed out ahead
-LOOK_SECONDS = 0.25
-GRACE_SECONDS = 5.0  # beyond a time limit, for workers that are slow to answer or gone
 
 
 class Stitching:
@@ -73,62 +66,43 @@ class Stitching:
         return told | {"workers_lost": self.lost} if self.lost else told
 
 
-def solve_blocks(stitching: Stitching, backend: Backend, inner: Solver, run: Run, *, held_back: float = 0.0) -> None:
+def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: Run, *, held_back: float = 0.0) -> None:
     """Hand out all blocks; each gets the time that is left times the workers over the blocks not finished yet.
 
     `held_back` is the share of the time limit that is wanted for something else afterwards.
     """
-    kept = held_back * (run.time_limit or 0.0)
-    total = len(stitching.cuts)
-    batches = _batches(stitching.cuts, backend.workers)
-    under_way: dict[Future[list[Solved]], range] = {}
-    left = total
-    try:
-        while left or under_way:
-            while left and len(under_way) < WAITING * backend.workers and _time_left(run, kept) > 0:
-                blocks = next(batches)
-                orders = Orders(
-                    inner, _share(_time_left(run, kept), backend.workers, total - stitching.solved), _seeds(run, blocks)
-                )
-                under_way[backend.submit(blocks, orders)] = blocks
-                left -= len(blocks)
-            if not under_way or run.remaining < -GRACE_SECONDS:
-                break  # out of time
-            done, _ = wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
-            for future in done:
-                _take(stitching, under_way.pop(future), future)
-            run.report(f"{stitching.solved} of {total} blocks", done=stitching.solved, total=total)
-    finally:
-        for future in under_way:
-            future.cancel()
+    total, workers = len(stitching.cuts), workshop.crew.workers
+    batches = _batches(stitching.cuts, workers)
+
+    def remaining() -> float:
+        run.interrupt.heed()
+        return run.remaining - held_back * (run.time_limit or 0.0)
+
+    def orders(blocks: range) -> Orders:
+        unfinished = total - stitching.solved
+        share = remaining() * min(workshop.crew.workers, unfinished) / unfinished
+        seeds = [block_seed(run.seed, block) for block in blocks]
+        return Orders(inner, None if run.time_limit is None else share, seeds)
+
+    def take(batch: int, solved: list[Solved]) -> None:
+        for block, one in zip(batches[batch], solved, strict=True):
+            stitching.put(block, one)
+
+    def lost(batch: int, error: BaseException) -> None:
+        stitching.lost = f"workers died again and again, and their blocks were cut at medians: {error}"
+
+    workshop.crew.do(
+        [workshop.step(blocks, lambda _, blocks=blocks: orders(blocks)) for blocks in batches],  # type: ignore[misc]
+        take=take,
+        lost=lost,
+        report=lambda: run.report(f"{stitching.solved} of {total} blocks", done=stitching.solved, total=total),
+        remaining=remaining,
+    )
     if stitching.solved < total and run.time_limit is not None:
         run.stop = Stop.TIME
 
 
-def _take(stitching: Stitching, blocks: range, future: Future[list[Solved]]) -> None:
-    try:
-        solved = future.result()
-    except WorkerLostError as lost:  # its blocks are cut at medians in the end
-        stitching.lost = str(lost)
-        return
-    for block, one in zip(blocks, solved, strict=True):
-        stitching.put(block, one)
-
-
-def _batches(cuts: Cuts, workers: int) -> Iterator[range]:
+def _batches(cuts: Cuts, workers: int) -> list[range]:
     total = len(cuts)
     size = max(1, min(BATCH_RECORDS * total // len(cuts.order), total // (BATCHES_PER_WORKER * workers)))
-    return (range(low, min(low + size, total)) for low in count(0, size) if low < total)
-
-
-def _time_left(run: Run, kept: float) -> float:
-    run.interrupt.heed()
-    return run.remaining - kept
-
-
-def _share(time_left: float, workers: int, unfinished: int) -> float | None:
-    return None if time_left == float("inf") else time_left * min(workers, unfinished) / unfinished
-
-
-def _seeds(run: Run, blocks: range) -> list[int]:
-    return [block_seed(run.seed, block) for block in blocks]
+    return [range(low, min(low + size, total)) for low in range(0, total, size)]
