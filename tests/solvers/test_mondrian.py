@@ -97,3 +97,13 @@ def test_categories_are_cut_too() -> None:
 def test_a_prescribed_number_of_classes_is_refused() -> None:
     with pytest.raises(RefusedError, match="cannot promise 3 classes"):
         solve(MoObam(k=3, n_clusters=3).build(small_table(30)), solver="mondrian")
+
+
+def test_relaxed_cuts_deal_out_equal_values_by_the_other_attributes() -> None:
+    """Age is cut first, within those of 30: they are told apart by what they earn."""
+    people = pd.DataFrame({"age": [31] * 2 + [30] * 10, "income": [5.0, 6.0, 0, 9, 1, 8, 2, 7, 1, 9, 0, 8]})
+    table = Table(people, quasi={"age": "numeric", "income": "numeric"})
+    solution = Mondrian(relaxed=True).solve(Microaggregation(k=4).build(table))
+    assert solution.labels is not None
+    of_thirty = people["income"][people["age"] == 30].groupby(solution.labels[2:])
+    assert sorted(of_thirty.agg(list).map(sorted)) == [[0, 0, 1, 1, 2, 7], [8, 8, 9, 9]]
