@@ -35,8 +35,8 @@ DIFFERENCES = """
 Ours keep k and l in every row. The paper names neither the distance between mixed records nor Zheng's seeds. Measured
 as the information loss is, in squared years and mismatches, our MDAV loses far less than published; with standardised
 ages it loses on Adult what was published, to a unit of the last digit, and on German credit somewhat less: so that is
-likely what was run. Standardising is also what brings Zheng's rule on Adult with l = 14 near to the published loss. Seeds
-far apart lose less where l is easily met, and much more where l is as large as there are values (Adult, l = 14).
+likely what was run. Standardising is also what brings Zheng's rule on Adult with l = 14 near to the published loss.
+Seeds far apart lose less where l is easily met, and much more where l is as large as there are values (Adult, l = 14).
 Classes with equal released values are one in a release: of few different records there are far fewer than n/k."""
 SEVERAL_OPTIMA = """The split algorithm takes an optimal partition of each subproblem, of which there are several; the
 one taken decides what the next subproblem gets. So two exact solvers differ a little after the first subproblems."""
