@@ -37,14 +37,16 @@ class Setting:
         """What belongs to the scale."""
         return {"miniature": miniature, "quick": quick, "full": full}[self.scale]
 
-    def repeat(self, work: Callable[[int], Found], rounds: int, what: str) -> Sequence[Found]:
-        """The results of so many rounds, several at a time; Ctrl-C leaves those that are done, if any is."""
+    def repeat(
+        self, work: Callable[[int], Found], rounds: int, what: str, *, fewer_will_do: bool = False
+    ) -> Sequence[Found]:
+        """The results of so many rounds, several at a time; where fewer will do, Ctrl-C leaves those that are done."""
         found: list[Found] = []
         try:
             for one in in_parallel(work, rounds, self.jobs):
                 found.append(one)
                 self.on_step(len(found), rounds, what)
         except KeyboardInterrupt:
-            if not found:
+            if not found or not fewer_will_do:
                 raise
         return found

@@ -89,6 +89,18 @@ def test_absent_data_is_named_with_the_remedy(run: Run, monkeypatch: pytest.Monk
     assert not (tmp_path / "found").exists()
 
 
+def _interrupted_at_two(number: int) -> int:
+    if number == 2:
+        raise KeyboardInterrupt
+    return number
+
+
+def test_ctrl_c_leaves_the_rounds_that_are_done() -> None:
+    assert MINIATURE.repeat(_interrupted_at_two, 9, "round", fewer_will_do=True) == [0, 1]
+    with pytest.raises(KeyboardInterrupt):
+        MINIATURE.repeat(_interrupted_at_two, 9, "round")
+
+
 def test_a_setting_checks_its_rounds() -> None:
     with pytest.raises(InputError, match="rounds"):
         Setting(rounds=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -109,6 +109,23 @@ CLASSIFIERS: Mapping[str, Classifier] = {
 USUAL = ("dt", "rf", "lr", "nb")
 
 
+def known_once(what: str, names: Iterable[str], known: Collection[str]) -> tuple[str, ...]:
+    """The names as given, or an error for one that is unknown or twice there, or where there is none.
+
+    >>> known_once("metric", ["f1"], ["f1", "mcc"])
+    ('f1',)
+    """
+    chosen = tuple(names)
+    if not chosen:
+        raise InputError(f"Name at least one {what}: {', '.join(known)}.")
+    for place, name in enumerate(chosen):
+        if name not in known:
+            raise unknown(what, name, known)
+        if name in chosen[:place]:
+            raise InputError(f"The {what} '{name}' is named twice.")
+    return chosen
+
+
 def checked_classifiers(names: Iterable[str]) -> tuple[str, ...]:
     """The names as given, or an error for one that is unknown, twice there, or not installed.
 
@@ -118,14 +135,8 @@ def checked_classifiers(names: Iterable[str]) -> tuple[str, ...]:
     Traceback (most recent call last):
     optmodels.errors.InputError: There is no classifier 'svn'. Did you mean 'svm'? ...
     """
-    chosen = tuple(names)
-    if not chosen:
-        raise InputError(f"Name at least one classifier: {', '.join(CLASSIFIERS)}.")
-    for place, name in enumerate(chosen):
-        if name not in CLASSIFIERS:
-            raise unknown("classifier", name, CLASSIFIERS)
-        if name in chosen[:place]:
-            raise InputError(f"The classifier '{name}' is named twice.")
+    chosen = known_once("classifier", names, CLASSIFIERS)
+    for name in chosen:
         package = CLASSIFIERS[name].needs
         if package is not None and find_spec(package) is None:
             raise MissingDependencyError(

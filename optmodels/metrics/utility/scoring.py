@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.errors import InputError, unknown
-from optmodels.metrics.utility.classifiers import pipeline
+from optmodels.metrics.utility.classifiers import known_once, pipeline
 
 Codes = NDArray[np.int64]
 Matrix = NDArray[np.float64]
@@ -100,15 +99,7 @@ def checked_metrics(names: Iterable[str]) -> tuple[str, ...]:
     >>> checked_metrics(["f1", "mcc"])
     ('f1', 'mcc')
     """
-    chosen = tuple(names)
-    if not chosen:
-        raise InputError(f"Name at least one metric: {', '.join(METRICS)}.")
-    for place, name in enumerate(chosen):
-        if name not in METRICS:
-            raise unknown("metric", name, METRICS)
-        if name in chosen[:place]:
-            raise InputError(f"The metric '{name}' is named twice.")
-    return chosen
+    return known_once("metric", names, METRICS)
 
 
 @dataclass(frozen=True)
