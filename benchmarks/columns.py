@@ -1,6 +1,6 @@
 """What the solver `columns` reaches, against the targets set for it.
 
-    OPTMODELS_DATA=... python -m benchmarks.columns [--quick] [--long] [--only census]
+    OPTMODELS_DATA=... python -m benchmarks.columns [--quick] [--long] [--only census] [--limit 100]
 
 Each line is one run from nothing (construction, local search, column generation) with its time limit; numba's
 kernels are compiled beforehand on small tables and are not counted. Values of microaggregation are in percent of
@@ -71,6 +71,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help=f"only runs of at most {QUICK:.0f} s")
     parser.add_argument("--long", action="store_true", help="only longer runs, and none of 10 minutes")
     parser.add_argument("--only", help="only runs on this dataset")
+    parser.add_argument("--limit", type=float, default=600.0, help="the most seconds for any run, whatever its bar has")
     arguments = parser.parse_args()
     _compile()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
@@ -80,7 +81,8 @@ def main() -> None:
             continue
         if arguments.long and not QUICK < target.seconds <= LONG:
             continue
-        solution = Columns().solve(target.problem(), time_limit=target.seconds)
+        limit = min(target.seconds, arguments.limit)
+        solution = Columns().solve(target.problem(), time_limit=limit)
         value = float("nan") if solution.value is None else solution.value * target.scale
         gap = float("nan") if solution.gap is None else 100 * solution.gap
         wanted_value = "" if target.value is None else f"{target.value:.3f}"
@@ -89,7 +91,7 @@ def main() -> None:
             target.gap is not None and not gap <= target.gap + 1e-7
         )
         name = target.name if target.rows is None else f"{target.name}[:{target.rows}]"
-        run = f"{name:<20} {target.k:>2} {target.seconds:>6.0f} {solution.seconds:>8.1f}"
+        run = f"{name:<20} {target.k:>2} {limit:>6.0f} {solution.seconds:>8.1f}"
         reached = f"{value:>11.4f} {wanted_value:>9} {gap:>8.3f} {wanted_gap:>6}"
         print(f"{run} {reached}  {solution.status}{'  MISSED' if missed else ''}", flush=True)
 

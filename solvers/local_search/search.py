@@ -35,7 +35,9 @@ FIRST_ROUNDS = 200
 ROUNDS_AT_ONCE = 2_000
 SETTLE_ROUNDS = 0.25  # rounds per record between two looks at the whole partition
 SETTLE_SHARE = 0.1  # or the share of time that these looks may take
-CYCLES = (0.0, 0.05, 1.0)  # coolings, as shares of the time: a quick one, and a long one from its best
+COOLINGS = (0.0, 0.05, 0.4)  # as shares of the time: a quick one, and a long one from its best; the rest simmers
+SPELL = 130  # rounds per class of one spell of simmering, from the best partition and back to it
+LOOKS = 10  # at the whole partition in a spell: every time the parts that have become better are kept
 FEW_ROUNDS = 100
 ROUNDS_PER_CLASS = 300
 QUIET_CYCLES = 2
@@ -156,12 +158,17 @@ class Descent:
 
 @dataclass(frozen=True)
 class Schedule:
-    """When to stop and how hot to anneal; temperatures as of `ruin_and_recreate`."""
+    """When to stop and how hot to anneal; temperatures as of `ruin_and_recreate`.
+
+    A cooling from the hottest to the coldest finds a good partition. What is left is local: spells at a low
+    temperature, each from the best partition, of which every part that becomes better is kept (`cross`).
+    """
 
     seconds: float | None = None
     iterations: int | None = None
     hottest: float = 0.35
-    coldest: float = 0.003
+    coldest: float = 0.01
+    simmering: float = 0.03
 
 
 def follow(
@@ -185,15 +192,15 @@ def follow(
         if descent.total > before * (1 - enough):
             break
     if schedule.iterations is not None:
-        _cycle_by_rounds(descent, schedule, schedule.iterations, clock, on_best)
+        _by_rounds(descent, schedule, schedule.iterations, clock, on_best)
         return not clock.over
     if schedule.seconds is not None:
-        _cycles_by_time(descent, schedule, clock, on_best)
+        _by_time(descent, schedule, clock, on_best)
         return False
     length, quiet = ROUNDS_PER_CLASS * descent.n_classes, 0
     while quiet < QUIET_CYCLES and not clock.over:
         before = descent.best_price
-        _cycle_by_rounds(descent, schedule, length, clock, on_best)
+        _by_rounds(descent, schedule, length, clock, on_best)
         quiet = 0 if descent.best_price < before * (1 - CYCLE_SAVING) else quiet + 1
         length *= 2
     return True
@@ -223,49 +230,84 @@ def _temperature(schedule: Schedule, share: float) -> float:
     return float(schedule.hottest * (schedule.coldest / schedule.hottest) ** share)
 
 
-def _cycle_by_rounds(
+def _by_rounds(
     descent: Descent, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
 ) -> None:
-    """One cooling whose steps are counted, not timed: the same for the same seed."""
+    """A cooling and spells of simmering whose steps are counted, not timed: the same for the same seed."""
     descent.back_to_best()
-    at_once = max(1, min(ROUNDS_AT_ONCE, rounds // (STEPS if rounds >= STEPS * FEW_STEPS else FEW_STEPS)))
-    unsettled = 0
-    for done in range(0, rounds, at_once):
-        descent.anneal(min(at_once, rounds - done), _temperature(schedule, done / rounds))
+    cooling = int(rounds * COOLINGS[-1])
+    unsettled, since_best = 0, 0
+    done = 0
+    while done < rounds and not clock.over:
+        hot = done < cooling
+        spell = SPELL * descent.n_classes
+        at_once = max(1, min(ROUNDS_AT_ONCE, cooling // STEPS) if hot else min(ROUNDS_AT_ONCE, spell // LOOKS))
+        at_once = min(at_once, (cooling if hot else rounds) - done)
+        descent.anneal(at_once, _temperature(schedule, done / cooling) if hot else schedule.simmering)
+        done += at_once
         unsettled += at_once
-        last = done + at_once >= rounds or clock.over
+        since_best += 0 if hot else at_once
         # settling takes time linear in n, so it waits for as much work
-        if unsettled >= descent.price.n * SETTLE_ROUNDS or last:
+        if unsettled >= descent.price.n * SETTLE_ROUNDS or done >= rounds or clock.over:
             unsettled = 0
             if descent.settle():
                 on_best(descent.best)
-        if clock.over:
-            return
+            if done >= cooling and (hot or since_best >= spell):
+                since_best = 0
+                descent.back_to_best()
 
 
-def _cycles_by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
-    """Coolings that share the time left, each longer than the one before and each from the best partition."""
+def _by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
+    """Coolings that share the time, each longer than the one before and from the best partition; then simmering."""
     assert schedule.seconds is not None
-    began, rounds, settle_at = clock.spent, FIRST_ROUNDS, 0.0
+    began = clock.spent
     left = schedule.seconds - began
-    for low, high in pairwise(CYCLES):
+    pace = Pace(descent, clock, on_best)
+    for low, high in pairwise(COOLINGS):
         descent.back_to_best()
         start, length = began + low * left, (high - low) * left
         while (share := (clock.spent - start) / length) < 1 and not clock.over:
-            temperature = _temperature(schedule, max(share, 0.0))
-            # where time allows few rounds per class, a hot start would not be cooled down again
-            per_class = rounds / STEP_SECONDS * length / descent.n_classes
-            if per_class < FEW_ROUNDS:
-                temperature = 0.0
-            before = clock.spent
-            descent.anneal(rounds, temperature)
-            took = max(clock.spent - before, 1e-4)
-            rounds = 1 + int(rounds * min(4.0, max(0.25, STEP_SECONDS / took)))
-            before = clock.spent
-            if before >= settle_at or before >= start + length:
-                if descent.settle():
-                    on_best(descent.best)
-                settle_at = clock.spent + (clock.spent - before) / SETTLE_SHARE
+            pace.step(_temperature(schedule, max(share, 0.0)) if pace.can_cool(length) else 0.0)
+        pace.settle()
+    while not clock.over:
+        descent.back_to_best()
+        spell = SPELL * descent.n_classes
+        while spell > 0 and not clock.over:
+            temperature = schedule.simmering if pace.can_cool(left) else 0.0
+            spell -= pace.step(temperature, most=max(1, SPELL * descent.n_classes // LOOKS))
+        pace.settle()
+
+
+class Pace:
+    """Steps of about a quarter of a second, or shorter where asked for, and looks at what they made of the best."""
+
+    def __init__(self, descent: Descent, clock: Clock, on_best: Callable[[Labels], object]) -> None:
+        self._descent, self._clock, self._on_best = descent, clock, on_best
+        self._rounds = FIRST_ROUNDS  # of a quarter of a second
+        self._settle_at = 0.0
+
+    def can_cool(self, seconds: float) -> bool:
+        """Whether there are rounds enough in so many seconds: if not, what a hot start spoils is not mended again."""
+        return self._rounds / STEP_SECONDS * seconds / self._descent.n_classes >= FEW_ROUNDS
+
+    def step(self, temperature: float, most: int | None = None) -> int:
+        """Anneal, and settle unless that would take too large a share of the time; how many rounds."""
+        rounds = self._rounds if most is None else min(self._rounds, most)
+        before = self._clock.spent
+        self._descent.anneal(rounds, temperature)
+        now = self._clock.spent
+        wanted = rounds * STEP_SECONDS / max(now - before, 1e-4)
+        self._rounds = 1 + int(min(4.0 * self._rounds, max(0.25 * self._rounds, wanted)))
+        if now >= self._settle_at:
+            self.settle()
+        return rounds
+
+    def settle(self) -> None:
+        """Keep what has become better."""
+        before = self._clock.spent
+        if self._descent.settle():
+            self._on_best(self._descent.best)
+        self._settle_at = self._clock.spent + (self._clock.spent - before) / SETTLE_SHARE
 
 
 def improve(
