@@ -22,7 +22,7 @@ Rows = NDArray[np.int64]
 Marks = NDArray[np.uint64]
 
 _LEAF = 8  # records in a leaf, at most
-_DEPTH = 64  # of a stack: a level leaves one box to come back to
+DEPTH = 64  # of a stack: a level leaves one box to come back to
 NOTHING = np.zeros(0, np.uint64)  # no sensitive value in particular is wanted
 
 
@@ -247,7 +247,7 @@ def _has(marks: Marks, wanted: Marks) -> bool:
 @njit(cache=True)
 def furthest(tree: BoxTree, point: Floats) -> int:
     """The row furthest from a point, the first of several."""
-    nodes, limits, waiting = np.empty(_DEPTH, np.int64), np.empty(_DEPTH), 1
+    nodes, limits, waiting = np.empty(DEPTH, np.int64), np.empty(DEPTH), 1
     nodes[0], limits[0] = 1, np.inf
     best, most = -1, -1.0
     leaves = len(tree.bounds) - 1
@@ -280,7 +280,7 @@ def nearest(tree: BoxTree, point: Floats, wanted: Marks, rows: Rows, distances: 
 
     With marks wanted, only records that have one of them count.
     """
-    nodes, limits, waiting = np.empty(_DEPTH, np.int64), np.empty(_DEPTH), 1
+    nodes, limits, waiting = np.empty(DEPTH, np.int64), np.empty(DEPTH), 1
     nodes[0], limits[0] = 1, 0.0
     found, most = 0, len(rows)
     leaves = len(tree.bounds) - 1
@@ -297,14 +297,22 @@ def nearest(tree: BoxTree, point: Floats, wanted: Marks, rows: Rows, distances: 
                 if _has(tree.marks[i], wanted):
                     found = _keep(rows, distances, found, tree.rows[i], distance_to(tree, i, point))
             continue
-        one, other = 2 * node, 2 * node + 1
-        limit_one, limit_other = _at_least(tree, one, point), _at_least(tree, other, point)
-        if limit_one > limit_other or (limit_one == limit_other and tree.first[one] > tree.first[other]):
-            one, other, limit_one, limit_other = other, one, limit_other, limit_one
-        nodes[waiting], limits[waiting] = other, limit_other
-        nodes[waiting + 1], limits[waiting + 1] = one, limit_one
-        waiting += 2
+        limit_one, limit_other = _at_least(tree, 2 * node, point), _at_least(tree, 2 * node + 1, point)
+        waiting = wait_for_halves(tree, nodes, limits, waiting, node, limit_one, limit_other)
     return found
+
+
+@njit(cache=True)
+def wait_for_halves(
+    tree: BoxTree, nodes: Rows, limits: Floats, waiting: int, node: int, limit_one: float, limit_other: float
+) -> int:
+    """Stack the halves of a node so that the more promising, or else the one with the first row, is next."""
+    one, other = 2 * node, 2 * node + 1
+    if limit_one > limit_other or (limit_one == limit_other and tree.first[one] > tree.first[other]):
+        one, other, limit_one, limit_other = other, one, limit_other, limit_one
+    nodes[waiting], limits[waiting] = other, limit_other
+    nodes[waiting + 1], limits[waiting + 1] = one, limit_one
+    return waiting + 2
 
 
 @njit(cache=True)

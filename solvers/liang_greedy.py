@@ -13,11 +13,22 @@ from optmodels.partition import Labels
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
 from optmodels.table import Table
-from solvers.box_tree import BoxTree, Floats, Rows, grown, left_in, points_of, rows_left, take_away
+from solvers.box_tree import (
+    DEPTH,
+    BoxTree,
+    Floats,
+    Rows,
+    grown,
+    left_in,
+    points_of,
+    rows_left,
+    take_away,
+    wait_for_halves,
+)
 from solvers.repair import merge_until_met
 from solvers.rest import cut_rest
 
-_STEPS = 500  # classes between looks at the clock
+_STEPS = 100  # classes between looks at the clock
 _GRAIN = 1e-9  # widths that differ by less are equal: the same shares of a range differ in their last bits
 
 
@@ -106,7 +117,7 @@ def grow_classes(tree: BoxTree, points: Floats, k: int, labels: Labels, label: i
 @njit(cache=True)
 def _least_wide(tree: BoxTree, points: Floats, low: Floats, high: Floats, members: Rows) -> int:
     """The row that leaves the class narrowest when it joins, the first of several."""
-    nodes, limits, waiting = np.empty(64, np.int64), np.empty(64), 1
+    nodes, limits, waiting = np.empty(DEPTH, np.int64), np.empty(DEPTH), 1
     nodes[0], limits[0] = 1, 0.0
     best, least = -1, np.inf
     leaves = len(tree.bounds) - 1
@@ -125,11 +136,7 @@ def _least_wide(tree: BoxTree, points: Floats, low: Floats, high: Floats, member
         one, other = 2 * node, 2 * node + 1
         limit_one = _width(tree, points, low, high, members, tree.low[one], tree.high[one])
         limit_other = _width(tree, points, low, high, members, tree.low[other], tree.high[other])
-        if limit_one > limit_other or (limit_one == limit_other and tree.first[one] > tree.first[other]):
-            one, other, limit_one, limit_other = other, one, limit_other, limit_one
-        nodes[waiting], limits[waiting] = other, limit_other
-        nodes[waiting + 1], limits[waiting + 1] = one, limit_one
-        waiting += 2
+        waiting = wait_for_halves(tree, nodes, limits, waiting, node, limit_one, limit_other)
     return best
 
 

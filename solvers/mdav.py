@@ -32,7 +32,7 @@ from solvers.drifting import Drifting, following, furthest_now
 from solvers.repair import merge_until_met
 from solvers.rest import cut_rest
 
-_STEPS = 500  # classes between looks at the clock
+_STEPS = 100  # classes between looks at the clock
 _SEARCHED = 256  # a class that needs more records than this has all distances sorted instead
 
 

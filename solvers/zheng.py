@@ -35,7 +35,7 @@ from solvers.rest import cut_rest
 
 Seeds = Literal["random", "furthest"]
 
-_STEPS = 500  # classes between looks at the clock
+_STEPS = 100  # classes between looks at the clock
 
 
 @dataclass(frozen=True)
