@@ -61,7 +61,8 @@ class GeneralisationModel:
         most_disclosure: float | None,
     ) -> None:
         self.leaves, self.nodes, self.test = leaves, nodes, test
-        self.kinds = group_rows([*leaves.T, *test.codes.T])  # alike in everything, sensitive values included
+        secrets = [] if test.only_size and most_disclosure is None else [*test.codes.T]
+        self.kinds = group_rows([*leaves.T, *secrets])  # alike in everything that matters
         self.counts = class_sizes(self.kinds)
         self.rows, self.starts = members(self.kinds)
         self.first = self.rows[self.starts[:-1]]

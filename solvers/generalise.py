@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 from optmodels import registry
 from optmodels.conditions import TOLERANCE, ClassTest
 from optmodels.errors import whole
+from optmodels.front import ParetoFront
 from optmodels.partition import Labels, class_sizes, group_rows, histograms, members
 from optmodels.problem import Generalised, Problem
 from optmodels.solution import Solution, Status, Stop
 from optmodels.solver import FrontSolver, Run
 from solvers.climbing import Climb
+from solvers.merging import Merging
 
 # Combinations of levels that are gone through one by one.
 MOST_COMBINATIONS = 20_000
@@ -26,6 +28,8 @@ MOST_COMBINATIONS = 20_000
 # pay at the top.
 _GENEROSITIES = (0.0, 0.02, 0.05, 0.1, 0.3, 1.0)
 _TYPICAL_GENEROSITIES = (0.05, 0.3)
+# Partitions that are kept on the way from one to where merging hides nothing more.
+_STOPS = 20
 # Records up to which a front is also sought exactly, point by point.
 _EXACT_RECORDS = 24
 
@@ -36,8 +40,9 @@ class Generalise(FrontSolver):
 
     Records that are too few wait for the next combination, or call back records of classes that can spare them. The
     bound is what every record costs on the cheapest combination on which k records with it are equal. To disclose
-    less, everyone starts from a higher combination; a front is made of `floors` of them, cheap to dear, and of few
-    records it is also found exactly, by the Pyomo view.
+    less, everyone starts from a higher combination, or classes with different most frequent values are merged; a front
+    is made of `floors` such combinations and of merging, and of few records it is also found exactly in its
+    Pyomo view.
 
     >>> import pandas as pd
     >>> from formulations import MajeedHwang
@@ -69,11 +74,12 @@ class Generalise(FrontSolver):
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
-        """Offer classes for every generosity; while they disclose too much, higher floors as long as they can pay."""
+        """Offer classes for every generosity; while they disclose too much, merged ones and higher floors."""
         assert isinstance(problem, Generalised)
         stairs = Stairs(problem)
         for labels in stairs.climb(problem.test, run, prove=True):
-            run.offer(labels)
+            if not run.offer(labels) and problem.most_disclosure is not None:
+                _offer_merged(problem, labels, run)
         if problem.most_disclosure is not None:
             for floor in stairs.floors(self.floors):
                 if run.expired or (run.value is not None and stairs.costs[floor] * problem.n >= run.value):
@@ -89,6 +95,9 @@ class Generalise(FrontSolver):
         stairs = Stairs(problem)
         for labels in stairs.climb(problem.test, run):
             _keep(problem, run, labels, found)
+        for point in ParetoFront.of(problem, found).points[:1]:
+            for labels in _merged(problem, point.require(), run):
+                _keep(problem, run, labels, found)
         for floor in stairs.floors(self.floors):
             if run.expired:
                 break
@@ -170,6 +179,33 @@ def _possible(keys: Labels, test: ClassTest) -> NDArray[np.bool_]:
             values = np.diff(histograms(keys, test.codes[:, j] - test.starts[j]).starts)
             enough &= np.log(values) >= asked - TOLERANCE
     return np.asarray(enough[keys])
+
+
+def _merged(problem: Generalised, labels: Labels, run: Run) -> Iterator[Labels]:
+    """Ever coarser partitions that disclose ever less, some on the way to where merging hides nothing more."""
+    merging = Merging(problem, labels)
+    begin, everyone = merging.right, int(merging.counts.sum(axis=0).max())
+    wanted = np.linspace(begin, everyone, _STOPS + 1)[1:].tolist()
+    for _ in merging.steps():
+        if run.expired:
+            return
+        if merging.right <= wanted[0]:
+            wanted = [goal for goal in wanted[1:] if goal < merging.right] or [-1]
+            yield merging.labels()
+            run.report(f"merged down to a disclosure of {merging.right / len(labels):.4f}")
+    yield merging.labels()
+
+
+def _offer_merged(problem: Generalised, labels: Labels, run: Run) -> None:
+    """Offer a partition merged until it discloses little enough, unless merging cannot do that."""
+    assert problem.most_disclosure is not None
+    merging = Merging(problem, labels)
+    for _ in merging.steps():
+        if run.expired:
+            return
+        if merging.right <= (problem.most_disclosure + TOLERANCE) * len(labels):
+            run.offer(merging.labels())
+            return
 
 
 def _keep(problem: Problem, run: Run, labels: Labels, found: list[Solution], bound: float | None = None) -> None:

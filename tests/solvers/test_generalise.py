@@ -19,6 +19,7 @@ from optmodels.solver import Progress
 from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
 from solvers import pareto, solve
 from solvers.generalise import Generalise
+from solvers.merging import Merging
 
 SAME = 1e-7
 SEEDS = st.integers(0, 2**32 - 1)
@@ -209,3 +210,22 @@ def test_infeasible_says_why() -> None:
     solution = Generalise().solve(larger(most_disclosure=0.1))
     assert solution.status is Status.INFEASIBLE
     assert "cannot hold" in solution.reason
+
+
+@settings(max_examples=15)
+@given(SEEDS)
+def test_merging_counts_what_the_judge_counts(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    table = small_table(60, seed=seed, values=2 + seed % 2, sensitive=1 + seed % 2, repeated=bool(draw.integers(2)))
+    problem = MajeedHwang(k=3, levels="least", weights=dict.fromkeys(table.quasi, 1.0)).build(table)
+    merging = Merging(problem, draw.permutation(np.arange(60) // 3))
+    before = merging.right
+    for _ in merging.steps():
+        assert merging.right < before, "every step hides something"
+        before = merging.right
+        labels = merging.labels()
+        values = problem.values(labels)
+        assert values["disclosure"] <= merging.right / 60 + SAME, "classes that look the same disclose less yet"
+        cost = float(merging.sizes[merging.alive] @ merging.costs[merging.alive])
+        assert values["distortion"] == pytest.approx(cost)
+        assert not problem.violations(labels)["k"]
