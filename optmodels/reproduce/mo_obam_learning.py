@@ -129,10 +129,12 @@ def _partitions(
     missing = [one for one in few if one.title not in ready]
     work = partial(_made, versions=missing, table=table, seed=setting.seed, seconds=setting.choose(2.0, 10.0, 120.0))
     made = setting.repeat(work, len(missing), f"{name}: release")
-    return {**ready, **{one.title: labels for one, labels in zip(missing, made, strict=False)}}
+    found = {one.title: labels for one, labels in zip(missing, made, strict=True) if labels is not None}
+    return {**ready, **found}
 
 
-def _made(number: int, *, versions: Sequence[Version], table: Table, seed: int, seconds: float) -> Labels:
+def _made(number: int, *, versions: Sequence[Version], table: Table, seed: int, seconds: float) -> Labels | None:
+    """The classes of a version, or None where the algorithm finds none that keep its conditions."""
     one = versions[number]
     if one.model == "k-anonymity":
         found = solve(MoObam(k=one.k).build(table), solver="mdav")
@@ -143,7 +145,6 @@ def _made(number: int, *, versions: Sequence[Version], table: Table, seed: int, 
         classes = max(2, min(table.n // one.k, round(one.n_clusters * table.n / SEPSIS_ROWS)))
         problem = MoObam(k=one.k, n_clusters=classes).build(table)
         found = solve(problem, solver="local_search", time_limit=seconds, seed=seed)
-    assert found.labels is not None
     return found.labels
 
 
