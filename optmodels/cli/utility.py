@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -137,7 +138,7 @@ def utility(
         hierarchy=hierarchy,
     )
     inputs = [Path(original), *release, held_out, *hierarchy_files(hierarchy).values()]
-    with made_folder(out) if out is not None else _nowhere():
+    with made_folder(out) if out is not None else nullcontext():
         check_outputs({f"--out: {name}": out / name for name in FILES} if out is not None else {}, inputs=inputs)
         known = DATASETS[original].roles if is_dataset(original) else None
         kinds = {**(known.quasi if known else {}), **asked.quasi}
@@ -169,12 +170,6 @@ def utility(
     _show(found)
     if out is not None:
         show.say(f"Written: {show.escaped(out)}/ with {', '.join(FILES)}.")
-
-
-def _nowhere() -> Any:
-    from contextlib import nullcontext
-
-    return nullcontext()
 
 
 def _frame(path: Path, text: list[str]) -> pd.DataFrame:
