@@ -59,7 +59,9 @@ def tables(
         versions = _versions(name)
         labels = _partitions(setting, name, table, versions, partitions)
         found = _learned(setting, name, table, labels)
-        remarks.append(f"{name}: {found.protocol.describe()}.")
+        left_out = [classifier for classifier in CLASSIFIERS if classifier not in found.protocol.classifiers]
+        only_full = f"; {', '.join(left_out)} only with --full" if left_out else ""
+        remarks.append(f"{name}: {found.protocol.describe()}{only_full}.")
         by_title = {one.title: one for one in versions}
         scores.append(_scores(name, found, by_title))
         shifts.append(_importances(name, found, by_title))
@@ -150,7 +152,7 @@ def _made(number: int, *, versions: Sequence[Version], table: Table, seed: int, 
 
 def _learned(setting: Setting, name: str, table: Table, labels: Mapping[str, Labels]) -> Utility:
     classifiers = CLASSIFIERS if name != "adult" or setting.scale == "full" else QUICK_ON_ADULT
-    splits = setting.rounds or setting.choose(2, {"german": 10, "adult": 2}.get(name, 4), 100)
+    splits = setting.rounds or setting.choose(2, {"german": 10}.get(name, 2), 100)
     protocol = Protocol(
         classifiers=("dt", "nb") if setting.scale == "miniature" else classifiers,
         metrics=("f1",),
