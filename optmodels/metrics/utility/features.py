@@ -176,8 +176,8 @@ class FeatureSpace:
         absent = [name for name in self.names if name not in frame.columns]
         if absent:
             raise InputError(
-                f"The column '{absent[0]}' is a feature and the release lacks it: name the features that both have. "
-                f"The release has {', '.join(map(str, frame.columns))}."
+                f"The column '{absent[0]}' is a feature, and a table to learn from or to ask about lacks it: name the "
+                f"features that all have. That table has {', '.join(map(str, frame.columns))}."
             )
         blocks = [feature.encode(frame[feature.name]) for feature in self.features]
         return np.hstack(blocks) if blocks else np.empty((len(frame), 0))
