@@ -135,9 +135,9 @@ def indicators(runs: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
 def summary(runs: pd.DataFrame, measure: str = "value", statistic: Statistic = "median") -> pd.DataFrame:
     """A row for every dataset and model, a column for every solver: the median (mean, min, ...) over repetitions.
 
-    A cell is empty where no repetition was solved.
+    The measure is any column of numbers; a cell is empty where no repetition was solved.
     """
-    if measure not in runs.columns:
+    if measure not in runs.select_dtypes("number").columns:
         raise unknown("measure", measure, [name for name in get_args(Measure) if name != "time-to-target"])
     done = runs[(runs["outcome"] == "done") & runs["value"].notna()]
     solvers = list(dict.fromkeys(runs["solver"]))

@@ -144,7 +144,8 @@ class Place:
             while True:
                 while b"\n" in self._held:
                     line, self._held = self._held.split(b"\n", 1)
-                    yield json.loads(line)
+                    with suppress(ValueError):  # nothing, or cut short when a run was killed
+                        yield json.loads(line)
                 if not selector.select(_LOOK_SECONDS):
                     yield None
                     continue

@@ -44,7 +44,8 @@ def _taken_over() -> tuple[int, Send]:
     os.dup2(2, 1)
 
     def send(message: dict[str, Any]) -> None:
-        rest = memoryview((json.dumps(message) + "\n").encode())
+        # A line begins anew even where a run was killed in the middle of one.
+        rest = memoryview(f"\n{json.dumps(message)}\n".encode())
         while rest:
             rest = rest[os.write(replies, rest) :]
 
@@ -89,11 +90,16 @@ def _serve(line: str, requests: int, send: Send) -> None:
     os.ftruncate(2, 0)  # what is said on stderr belongs to one run
     os.lseek(2, 0, os.SEEK_SET)
     _import_parts(line)
+    starts, started = os.pipe()
     process = os.fork()
     if process == 0:
         os.close(requests)
+        os.close(started)
+        os.read(starts, 1)  # two processes on one pipe: this one speaks only after the worker has
         _run(line, send)
+    os.close(starts)
     send({"process": process})
+    os.close(started)
     while True:
         ended, status, _ = os.wait4(process, os.WNOHANG)
         if ended:

@@ -58,9 +58,9 @@ def test_whatever_a_run_does_is_a_row_with_its_reason(third_party: Path, tmp_pat
 
 
 def test_warm_up_and_setup_have_limits_of_their_own(third_party: Path, tmp_path: Path) -> None:
-    study = Study("slow", DATA, MODEL, [SolverSpec("hang")], limits=Limits(setup=0.5))
+    study = Study("slow", DATA, MODEL, [SolverSpec("hang")], limits=Limits(setup=4))
     run(study, tmp_path / "runs.db")
-    assert outcomes(tmp_path / "runs.db")["hang"] == ("overtime", "killed after 0.5 s of warm-up")
+    assert outcomes(tmp_path / "runs.db")["hang"] == ("overtime", "killed after 4 s of warm-up")
 
 
 def test_a_study_grows_without_repeating_runs_and_gives_the_same_again(tmp_path: Path) -> None:
