@@ -25,7 +25,7 @@ _LOOK_SECONDS = 0.05
 _FAMILY_SECONDS = 1.0  # between looks for processes that a run has started
 _START_SECONDS = 600.0
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-_TOLD = 2_000  # characters of what a crashed run said last
+_TOLD = 1_000  # characters of what a crashed run said first, and last
 
 Record = dict[str, Any]
 
@@ -167,7 +167,8 @@ class Place:
     def _last_said(self) -> str:
         said = os.pread(self._said.fileno(), 1 << 20, 0).decode(errors="replace")
         # Python's fault handler ends with all modules that are loaded, which tells nobody anything.
-        return said.split("Extension modules:")[0].strip("\0\n ")[-_TOLD:]
+        said = said.split("Extension modules:")[0].strip("\0\n ")
+        return said if len(said) <= 2 * _TOLD else f"{said[:_TOLD]}\n...\n{said[-_TOLD:]}"
 
 
 class _Watch:
