@@ -56,6 +56,8 @@ def reproduce(
         raise unknown("reproduction", name, STUDIES)
     if data is not None and not STUDIES[name].own_data:
         raise InputError(f"'{name}' runs on the data of its paper ({STUDIES[name].data}): leave out --data.")
+    if rounds is not None and not STUDIES[name].repeats:
+        raise InputError(f"'{name}' repeats nothing: leave out --rounds.")
     scale = _scale(quick, full, miniature)
     folder = out or Path(f"reproduction-{name}")
     with made_folder(folder):

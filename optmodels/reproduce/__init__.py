@@ -30,6 +30,7 @@ class Study:
     covers: str
     data: str
     own_data: bool = False  # whether it also takes a file of the user's own
+    repeats: bool = True  # whether anything is repeated, so that a number of rounds means something
 
 
 STUDIES: Mapping[str, Study] = {
@@ -41,6 +42,7 @@ STUDIES: Mapping[str, Study] = {
         "MDAV, local search and proven bounds beside published losses, k = 3, 5, 10",
         "census, tarragona, or --data FILE",
         own_data=True,
+        repeats=False,
     ),
     "mo-obam": Study(
         "optmodels.reproduce.mo_obam",
@@ -61,6 +63,7 @@ STUDIES: Mapping[str, Study] = {
         "optmodels.reproduce.liang_samavi",
         "Liang and Samavi 2020: their instances, their algorithms' losses beside optima",
         "person20, census_20k, ipums_1k_8attr",
+        repeats=False,
     ),
 }
 

@@ -76,6 +76,10 @@ def test_the_studies_are_listed_and_misspelt_ones_named(run: Run) -> None:  # no
     wrong = run("reproduce", "aminifer")
     assert wrong.exit_code == 1
     assert "Did you mean 'aminifar'" in " ".join(wrong.stderr.split())
+    once = run("reproduce", "microaggregation", "--rounds", "3")
+    assert "repeats nothing" in once.stderr
+    other = run("reproduce", "aminifar", "--data", "own.csv")
+    assert "leave out --data" in other.stderr
     both = run("reproduce", "aminifar", "--quick", "--full")
     assert "Choose one of" in both.stderr
 
