@@ -31,6 +31,9 @@ Levels = Literal["flexible", "least"]
 # Thresholds that are tried where the best is asked for; with one sensitive flag there are hardly more.
 _MOST_THRESHOLDS = 256
 
+# No table has so uncertain a class, and 2 to the power of much more is no number.
+_MOST_BITS = 64.0
+
 
 @dataclass(frozen=True)
 class MajeedHwang(Formulation):
@@ -107,7 +110,7 @@ class MajeedHwangProblem(Problem):
         self.seed = seed
         self.least_levels = formulation.levels == "least"
         self.most_disclosure = formulation.most_disclosure
-        bits = (formulation.threshold or 0.0) if self.least_levels else 0.0
+        bits = min(formulation.threshold or 0.0, _MOST_BITS) if self.least_levels else 0.0
         conditions = Conditions(formulation.k, entropy_l=float(2.0**bits) if bits > 0 else None)
         super().__init__(table.with_hierarchies(), formulation, conditions)
         self.objectives = (

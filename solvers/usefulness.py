@@ -50,9 +50,10 @@ class Usefulness(Solver):
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the classes along the order; where they break a condition, ever more neighbours as one class."""
-        vectors = unit_vectors(problem.table)
+        places = scaled_places(problem.table)
+        vectors = places / np.linalg.norm(places, axis=1, keepdims=True)
+        order = similarity_order(vectors, places)
         run.report("ranked records by similarity")
-        order = similarity_order(vectors)
         ends = cut_along(order, problem.test)
         labels = _labels(order, ends)
         leftovers = np.flatnonzero(labels == len(ends))
@@ -62,24 +63,23 @@ class Usefulness(Solver):
             labels = labels // 2
 
 
-def unit_vectors(table: Table) -> Vectors:
-    """The quasi-identifiers of each record as a direction; every column spans 1 to 2, categories in their order.
+def scaled_places(table: Table) -> Vectors:
+    """The quasi-identifiers of each record, every column from 1 to 2, categories in the order of their levels.
 
     From 1, because a vector of zeros has no direction; to 2, so that no unit of measurement outweighs the others.
     """
     columns = [*table.values.T, *table.codes.T]
-    vectors = np.empty((table.n, len(columns)))
+    places = np.empty((table.n, len(columns)))
     for j, column in enumerate(columns):
         span = np.ptp(column)
-        vectors[:, j] = 1 + (column - column.min()) / (span if span > 0 else 1)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors
+        places[:, j] = 1 + (column - column.min()) / (span if span > 0 else 1)
+    return places
 
 
-def similarity_order(vectors: Vectors) -> NDArray[np.int64]:
-    """Records by falling cosine similarity to their mean; equal records stay together."""
+def similarity_order(vectors: Vectors, places: Vectors) -> NDArray[np.int64]:
+    """Records by falling cosine similarity to their mean; those as similar by their values, equal ones together."""
     similarity = np.round(vectors @ vectors.mean(axis=0), _DIGITS)
-    return np.lexsort([*vectors.T, -similarity]).astype(np.int64)
+    return np.lexsort([*places.T, -similarity]).astype(np.int64)
 
 
 def most_similar(vectors: Vectors, labels: Labels, rows: NDArray[np.int64], n_classes: int) -> Labels:

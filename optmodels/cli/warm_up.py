@@ -25,7 +25,21 @@ def warm_up() -> None:
     # One ordered attribute under k alone has an optimal solver of its own.
     ages = small_table(30, numeric=1, categorical=0)
     problems.append(registry.configured(registry.formulation("microaggregation"), {"k": 3}).build(ages))
-    constructions = ("mdav", "mondrian", "zheng", "univariate", "liang-greedy", "liang-split")
+    # Levels of hierarchies under k alone, under a least uncertainty, and with too much disclosed.
+    flags, generalised = small_table(30, values=2), registry.formulation("majeed-hwang")
+    for more in ({}, {"threshold": 0.3}, {"most_disclosure": 0.6}):
+        model = registry.configured(generalised, {"k": 3, "trees": 2, "levels": "least", **more})
+        problems.append(model.build(flags))
+    constructions = (
+        "mdav",
+        "mondrian",
+        "zheng",
+        "univariate",
+        "liang-greedy",
+        "liang-split",
+        "usefulness",
+        "generalise",
+    )
     for name in (*constructions, "local_search", "blocks", "columns", "network", "epsilon", "nsga2", "pso"):
         for problem in problems:
             try:

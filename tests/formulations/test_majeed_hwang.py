@@ -268,3 +268,8 @@ def test_labels_on_two_levels_forbid_a_linear_disclosure() -> None:
 
     assert lacks(twice) is None, "a cook alone on two levels is one and the same node"
     assert "one label" in str(lacks(astray))
+
+
+def test_more_bits_than_there_are_numbers_for_are_impossible_and_no_error() -> None:
+    assert problem(threshold=1e9, levels="least").impossible()
+    assert problem(threshold=1e9).levels(CLASSES).tolist() == [[4, 1], [4, 1]]

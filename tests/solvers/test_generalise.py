@@ -229,3 +229,12 @@ def test_merging_counts_what_the_judge_counts(seed: int) -> None:
         cost = float(merging.sizes[merging.alive] @ merging.costs[merging.alive])
         assert values["distortion"] == pytest.approx(cost)
         assert not problem.violations(labels)["k"]
+
+
+def test_auto_takes_the_construction_where_levels_are_too_many_or_another_target_comes_first() -> None:
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({f"q{j}": draw.integers(0, 30, 200) for j in range(9)} | {"flag": [0, 1] * 100})
+    table = Table(frame, quasi=dict.fromkeys(list(frame)[:-1], "numeric"), sensitive="flag")
+    wide = MajeedHwang(k=5, levels="least", weights=dict.fromkeys(table.quasi, 1.0)).build(table)
+    assert solve(wide).solver == "usefulness"
+    assert solve(larger().with_objectives("linkage", "distortion")).solver == "usefulness"

@@ -14,7 +14,7 @@ from optmodels.errors import RefusedError
 from optmodels.partition import class_sizes
 from optmodels.problem import Problem
 from optmodels.testing import check_solution, small_table
-from solvers.usefulness import Usefulness, most_similar, similarity_order, unit_vectors
+from solvers.usefulness import Usefulness, most_similar, scaled_places, similarity_order
 
 
 def numbers(*ages: float) -> Table:
@@ -24,14 +24,20 @@ def numbers(*ages: float) -> Table:
 
 def test_the_order_is_that_of_cosines_and_equal_records_are_neighbours() -> None:
     table = numbers(20, 80, 20, 50, 80, 35)
-    vectors = unit_vectors(table)
-    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(6))
+    places = scaled_places(table)
+    vectors = places / np.linalg.norm(places, axis=1, keepdims=True)
     similarity = vectors @ vectors.mean(axis=0)
-    order = similarity_order(vectors)
+    order = similarity_order(vectors, places)
     assert (np.diff(similarity[order]) <= 1e-9).all()
     place = np.argsort(order)
     assert abs(place[0] - place[2]) == 1
     assert abs(place[1] - place[4]) == 1
+
+
+def test_a_single_attribute_has_no_angles_and_is_ranked_by_its_values() -> None:
+    frame = pd.DataFrame({"age": [20, 80, 21, 81, 22, 82], "flag": [0, 1] * 3})
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="flag")
+    assert Usefulness().solve(MajeedHwang(k=3, trees=2).build(table)).require().tolist() == [0, 1, 0, 1, 0, 1]
 
 
 @settings(max_examples=40)
