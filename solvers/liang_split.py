@@ -9,7 +9,7 @@ import numpy as np
 
 from optmodels import registry
 from optmodels.errors import InputError, whole
-from optmodels.partition import Labels
+from optmodels.partition import Labels, canonical
 from optmodels.problem import Problem, Separable
 from optmodels.solver import Run, Solver
 from solvers.box_tree import Rows
@@ -80,6 +80,8 @@ class LiangSplit(Solver):
     def _improve(self, problem: Separable, run: Run, labels: Labels, rows: Rows) -> None:
         """Replace the classes of some rows by the best ones, in place."""
         time_limit = None if run.remaining == float("inf") else max(run.remaining, _LEAST_SECONDS)
+        if problem.price.take(rows).total(canonical(labels[rows])) == 0.0:
+            return  # classes of equal records, than which there are no better ones
         part = problem.restricted(rows)
         found = registry.solver(self.solver)().solve(part, time_limit=time_limit, seed=run.seed, start=labels[rows])
         if found.labels is not None:
