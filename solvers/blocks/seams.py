@@ -21,7 +21,7 @@ TIME_SHARE = 0.1
 
 MEASURED = "measured: the whole table solved as one block, with the same effort per record"
 ESTIMATED = (
-    "estimated: {} pairs of neighbouring blocks merged and solved again, with the same effort per record; "
+    "estimated from neighbouring blocks, {} of them, merged in pairs and solved again with the same effort per record; "
     "blocks twice as large would save this much, one block for the whole table more"
 )
 
@@ -83,7 +83,7 @@ def compare(stitching: Stitching, problem: Separable, inner: Solver, run: Run) -
         apart, together, seen = apart + before, together + _loss(problem, rows, merged), seen + 1
         if _loss(problem, rows, merged) < before:
             stitching.put_pair(first, Solved(merged.astype(np.int32), True))
-    return Comparison(ESTIMATED.format(seen), apart, together) if seen else None
+    return Comparison(ESTIMATED.format(2 * seen), apart, together) if seen else None
 
 
 def _whole(stitching: Stitching, problem: Separable, inner: Solver, run: Run) -> Comparison | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
 from optmodels import Table
-from optmodels.errors import InputError, RefusedError
+from optmodels.errors import InputError, MissingDependencyError, RefusedError
 from optmodels.interrupt import Interrupt
 from optmodels.problem import Formulation, Problem, Separable
 from optmodels.solution import Status, Stop
@@ -186,7 +187,7 @@ def test_the_cost_of_seams_is_told() -> None:
     assert told["excess"] == pytest.approx(told["loss_in_blocks"] / told["loss_merged"] - 1)
     assert few.value == pytest.approx(min(told["loss_in_blocks"], told["loss_merged"]))
     many = Blocks(block_size=30, inner_options={"iterations": 100}).solve(problem)
-    assert many.details["one_block"]["how"].startswith("estimated: 1 pairs")  # type: ignore[index]
+    assert many.details["one_block"]["how"].startswith("estimated from neighbouring blocks, 2 of them")  # type: ignore[index]
     check_solution(many)
 
 
@@ -287,3 +288,9 @@ def test_interrupted_before_the_first_block() -> None:
 
     solution = Blocks(block_size=20, inner_options=QUICK).solve(problem, on_progress=press)
     assert solution.stop is Stop.INTERRUPTED
+
+
+def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingDependencyError, match=r"optmodels\[dask\]"):
+        Blocks(backend="dask", address="tcp://127.0.0.1:9").solve(Microaggregation(k=3).build(numbers(20)))
