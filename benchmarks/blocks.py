@@ -82,7 +82,6 @@ def one_size(n: int, size: int, backend: Any) -> dict[str, object]:
         "built_gb": built,
         "mondrian_gb": after_mondrian,
         "blocks_gb": peak(),
-        "largest_worker_gb": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024**2,
         "excess_over_merged_pairs": told.get("excess"),
     }
 

@@ -149,8 +149,20 @@ def audit(
         hierarchy = (hierarchies or {}).get(name)
         levels[name] = sensitive_levels(found[name], values, has_order, hierarchy)
     people = None if population is None else risk.population_sizes(frame, labels, population, quasi)
+    return judged(sizes, found, levels, quasi, taus, people)
+
+
+def judged(
+    sizes: NDArray[np.int64],
+    found: Mapping[str, Histograms],
+    levels: Mapping[str, SensitiveLevels],
+    quasi: Sequence[str],
+    taus: Sequence[float] = TAUS,
+    people: NDArray[np.int64] | None = None,
+) -> Audit:
+    """The audit of classes of these sizes, with these histograms of sensitive attributes and what they protect."""
     return Audit(
-        records=len(frame),
+        records=int(sizes.sum()),
         classes=len(sizes),
         k=privacy.k_anonymity(sizes),
         average_class_size=loss.average_class_size(sizes),

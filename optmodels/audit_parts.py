@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from optmodels.audit import TAUS, Audit, SensitiveLevels, sensitive_levels
-from optmodels.metrics import loss, privacy, risk
+from optmodels.audit import Audit, SensitiveLevels, judged, sensitive_levels
+from optmodels.metrics import privacy
 from optmodels.partition import class_sizes, group_frame, histograms
 
 if TYPE_CHECKING:
@@ -65,12 +65,9 @@ class Ground:
     hierarchies: Mapping[str, Hierarchy]
 
 
-def part_audit(
-    frame: pd.DataFrame, quasi: Sequence[str], ground: Ground, tally: Tally, taus: Sequence[float] = TAUS
-) -> Audit:
+def part_audit(frame: pd.DataFrame, quasi: Sequence[str], ground: Ground, tally: Tally) -> Audit:
     """The audit of one part, against the distribution of all of them."""
     labels = group_frame(frame, quasi)
-    sizes = class_sizes(labels)
     found = {name: histograms(labels, ground.levels[name].get_indexer(pd.Index(frame[name]))) for name in ground.levels}
     levels: dict[str, SensitiveLevels] = {}
     for name, values in ground.levels.items():
@@ -83,20 +80,7 @@ def part_audit(
             shares=shares / tally.records,
             least=tally.distinct_l[name],
         )
-    return Audit(
-        records=len(frame),
-        classes=len(sizes),
-        k=privacy.k_anonymity(sizes),
-        average_class_size=loss.average_class_size(sizes),
-        linkage={f"{tau:g}": risk.linkage(sizes, tau) for tau in taus},
-        homogeneity=risk.homogeneity(found),
-        prosecutor=risk.prosecutor(sizes),
-        journalist=risk.journalist(sizes),
-        marketer=risk.marketer(sizes),
-        discernibility=loss.discernibility(sizes),
-        quasi=tuple(quasi),
-        sensitive=levels,
-    )
+    return judged(class_sizes(labels), found, levels, quasi)
 
 
 def merged_audit(parts: Iterable[Audit]) -> Audit:

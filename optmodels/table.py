@@ -396,7 +396,7 @@ class Table:
         if strangers.size:
             raise InputError(f"The table has records 0 to {self.n - 1}, not {strangers[0]}.")
         part = object.__new__(Table)
-        part.roles, part.missing_report = self.roles, self.missing_report
+        part.roles, part.missing_report, part._whole = self.roles, self.missing_report, self._whole
         part._frame = self._frame.take(chosen).set_axis(pd.RangeIndex(len(chosen)))
         known = vars(part)
         for name in ("levels", "centres", "scales", "mismatch_weights", "sensitive_levels", "sensitive_ordered"):
