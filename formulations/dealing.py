@@ -8,17 +8,37 @@ served at the latest when it has a record left for every class to come.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.partition import Labels, members
 
-Codes = NDArray[np.int64]
+Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
-def deal(order: Labels, strata: Labels, codes: Codes, shares: Floats, k: int, reach: float) -> Labels:
+class Strata(NamedTuple):
+    """Strata that wait to be dealt; stratum s stands at the places queue[head[s]:] of the order, up to its end.
+
+    Those that have records beyond their quota are linked in lists by the class at which they are due.
+    """
+
+    queue: Numbers
+    head: Numbers  # where each stratum has come to in the queue
+    quota: Numbers  # what every class gets of it
+    left: Numbers  # what it still gives beyond its quota, one to a class
+    due: Numbers  # the class at which it must be served at the latest
+    first_due: Numbers  # for each class the first stratum that is due there, -1 for none
+    after: Numbers
+    before: Numbers
+    served: Numbers  # the last class that got one beyond the quota
+    codes: Numbers  # (strata, attributes) the place of each value in the table's distributions
+
+
+def deal(order: Labels, strata: Labels, codes: Numbers, shares: Floats, k: int, reach: float) -> Labels:
     """Classes of at least k records, for records in an order of similarity.
 
     Args:
@@ -32,126 +52,136 @@ def deal(order: Labels, strata: Labels, codes: Codes, shares: Floats, k: int, re
     >>> deal(np.arange(6), np.array([0, 1, 0, 1, 0, 1]), np.array([[0], [1]]), np.array([0.5, 0.5]), 2, 1.0)
     array([0, 0, 1, 1, 2, 2])
     """
-    along = strata[order]
+    n, along = len(order), strata[order]
+    e = n // k
     queue, first = members(along)
-    labels = np.empty(len(order), np.int64)
-    labels[order] = _deal(queue, first, along, codes, shares, len(order) // k, reach)
+    sizes = np.diff(first)
+    left = sizes % e
+    waiting = Strata(
+        queue=queue,
+        head=first[:-1].copy(),
+        quota=sizes // e,
+        left=left,
+        due=e - left,
+        first_due=np.full(e + 1, -1, np.int64),
+        after=np.full(len(sizes), -1, np.int64),
+        before=np.full(len(sizes), -1, np.int64),
+        served=np.full(len(sizes), -1, np.int64),
+        codes=codes,
+    )
+    labels = np.empty(n, np.int64)
+    labels[order] = _deal(waiting, along, shares, e, reach)
     return labels
 
 
 @njit(cache=True, nogil=True)
-def _deal(queue, first, stratum_at, codes, shares, e, reach):  # type: ignore[no-untyped-def]
-    """The class of each place in the order; stratum s waits at the places queue[first[s]:first[s + 1]]."""
-    n, n_strata, s_attributes = queue.size, first.size - 1, codes.shape[1]
+def _deal(strata, stratum_at, shares, e, reach):  # type: ignore[no-untyped-def]
+    """The class of each place in the order."""
+    n, n_strata, n_left = stratum_at.size, strata.left.size, strata.left.sum()
     class_at = np.empty(n, np.int64)
-    head = first[:-1].copy()  # where each stratum has come to in the queue
-    sizes = first[1:] - first[:-1]
-    quota = sizes // e
-    steady = np.flatnonzero(quota)  # strata of which every class gets some
-    left = sizes - quota * e  # what a stratum gives beyond its quota, one to a class
-    n_left = left.sum()
-    # Strata by the class at which they have to be served at the latest, as linked lists.
-    last = e - left
-    due, after, before = np.full(e + 1, -1, np.int64), np.full(n_strata, -1, np.int64), np.full(n_strata, -1, np.int64)
-    waiting = np.flatnonzero(left)
+    steady = np.flatnonzero(strata.quota)
+    waiting = np.flatnonzero(strata.left)
     for s in waiting:
-        _link(due, after, before, last[s], s)
+        _link(strata, s)
     # A heap of strata by the place of their next record; places that were true once are corrected when they come up.
     heap, n_heap = np.empty(n_strata, np.int64), waiting.size
-    heap[:n_heap] = queue[head[waiting]]
+    heap[:n_heap] = strata.queue[strata.head[waiting]]
     for i in range(n_heap // 2 - 1, -1, -1):
         _sift_down(heap, n_heap, i)
-    lacking = np.empty(shares.size)
-    served = np.full(n_strata, -1, np.int64)
+    lacking = np.empty(shares.size)  # how many more records with a value the class would need to mirror the table
     near = np.empty(n_strata, np.int64)
     for c in range(e):
-        size = n * (c + 1) // e - n * c // e
-        lacking[:] = size * shares
+        lacking[:] = (n * (c + 1) // e - n * c // e) * shares
         for s in steady:
-            for _ in range(quota[s]):
-                class_at[queue[head[s]]] = c
-                head[s] += 1
-            for j in range(s_attributes):
-                lacking[codes[s, j]] -= quota[s]
+            _give_quota(strata, s, c, class_at, lacking)
         wanted = n_left * (c + 1) // e - n_left * c // e
-        while due[c] >= 0:
-            s = due[c]
-            _serve(s, c, queue, head, class_at, left, last, due, after, before, served, codes, lacking)
+        while strata.first_due[c] >= 0:
+            _give_one(strata, strata.first_due[c], c, class_at, lacking)
             wanted -= 1
-        n_near, n_aside = 0, 0
-        most = max(wanted, int(np.ceil(reach * wanted)))
+        n_near, n_aside, most = 0, 0, max(wanted, int(np.ceil(reach * wanted)))
         while n_near < most and n_heap > 0:
-            place = heap[0]
-            s = stratum_at[place]
-            if left[s] > 0 and place != queue[head[s]]:
-                heap[0] = queue[head[s]]
+            s = stratum_at[heap[0]]
+            if strata.left[s] > 0 and heap[0] != strata.queue[strata.head[s]]:
+                heap[0] = strata.queue[strata.head[s]]
                 _sift_down(heap, n_heap, 0)
                 continue
             n_heap -= 1
             heap[0] = heap[n_heap]
             _sift_down(heap, n_heap, 0)
-            if left[s] == 0:
-                continue
-            if served[s] == c:  # it was due; it waits at the end of `near` until the class is full
+            if strata.left[s] > 0 and strata.served[s] == c:  # it was due: at the end of `near` until the class is full
                 n_aside += 1
                 near[n_strata - n_aside] = s
-            else:
+            elif strata.left[s] > 0:
                 near[n_near] = s
                 n_near += 1
-        for picked in range(wanted):
-            best, gain = 0, -np.inf
-            for a in range(n_near):
-                s, lacks = near[a], 0.0
-                if served[s] == c:
-                    continue
-                if picked == 0:  # who has waited longest is always served, so nobody falls behind
-                    best = a
-                    break
-                for j in range(s_attributes):
-                    lacks += min(max(lacking[codes[s, j]], -1.0), 1.0)
-                if lacks > gain:
-                    best, gain = a, lacks
-            _serve(near[best], c, queue, head, class_at, left, last, due, after, before, served, codes, lacking)
+        if wanted > 0:
+            _give_one(strata, near[0], c, class_at, lacking)  # who has waited longest, so that nobody falls behind
+        for _ in range(wanted - 1):
+            _give_one(strata, _most_lacking(strata, near[:n_near], c, lacking), c, class_at, lacking)
         for a in range(n_near + n_aside):
             s = near[a] if a < n_near else near[n_strata - 1 - (a - n_near)]
-            if left[s] > 0:
-                heap[n_heap] = queue[head[s]]
+            if strata.left[s] > 0:
+                heap[n_heap] = strata.queue[strata.head[s]]
+                _sift_up(heap, n_heap)
                 n_heap += 1
-                _sift_up(heap, n_heap - 1)
     return class_at
 
 
 @njit(cache=True, nogil=True)
-def _serve(s, c, queue, head, class_at, left, last, due, after, before, served, codes, lacking):  # type: ignore[no-untyped-def]
-    """Give the next record of stratum s to class c."""
-    class_at[queue[head[s]]] = c
-    head[s] += 1
-    served[s] = c
-    for j in range(codes.shape[1]):
-        lacking[codes[s, j]] -= 1.0
-    _unlink(due, after, before, last[s], s)
-    left[s] -= 1
-    last[s] += 1
-    if left[s] > 0:
-        _link(due, after, before, last[s], s)
+def _most_lacking(strata, near, c, lacking):  # type: ignore[no-untyped-def]
+    """Of the strata that class c was not yet served from, the one whose values it lacks most; the nearest of equals."""
+    best, most = -1, -np.inf
+    for s in near:
+        if strata.served[s] != c:
+            lacks = 0.0
+            for j in range(strata.codes.shape[1]):
+                lacks += min(max(lacking[strata.codes[s, j]], -1.0), 1.0)
+            if lacks > most:
+                best, most = s, lacks
+    return best
 
 
 @njit(cache=True, nogil=True)
-def _link(due, after, before, at, s):  # type: ignore[no-untyped-def]
-    after[s], before[s] = due[at], -1
-    if due[at] >= 0:
-        before[due[at]] = s
-    due[at] = s
+def _give_quota(strata, s, c, class_at, lacking):  # type: ignore[no-untyped-def]
+    for _ in range(strata.quota[s]):
+        class_at[strata.queue[strata.head[s]]] = c
+        strata.head[s] += 1
+    for j in range(strata.codes.shape[1]):
+        lacking[strata.codes[s, j]] -= strata.quota[s]
 
 
 @njit(cache=True, nogil=True)
-def _unlink(due, after, before, at, s):  # type: ignore[no-untyped-def]
-    if before[s] >= 0:
-        after[before[s]] = after[s]
+def _give_one(strata, s, c, class_at, lacking):  # type: ignore[no-untyped-def]
+    """Give the next record of stratum s to class c, beyond the quota."""
+    class_at[strata.queue[strata.head[s]]] = c
+    strata.head[s] += 1
+    strata.served[s] = c
+    for j in range(strata.codes.shape[1]):
+        lacking[strata.codes[s, j]] -= 1.0
+    _unlink(strata, s)
+    strata.left[s] -= 1
+    strata.due[s] += 1
+    if strata.left[s] > 0:
+        _link(strata, s)
+
+
+@njit(cache=True, nogil=True)
+def _link(strata, s):  # type: ignore[no-untyped-def]
+    first = strata.first_due[strata.due[s]]
+    strata.after[s], strata.before[s] = first, -1
+    if first >= 0:
+        strata.before[first] = s
+    strata.first_due[strata.due[s]] = s
+
+
+@njit(cache=True, nogil=True)
+def _unlink(strata, s):  # type: ignore[no-untyped-def]
+    if strata.before[s] >= 0:
+        strata.after[strata.before[s]] = strata.after[s]
     else:
-        due[at] = after[s]
-    if after[s] >= 0:
-        before[after[s]] = before[s]
+        strata.first_due[strata.due[s]] = strata.after[s]
+    if strata.after[s] >= 0:
+        strata.before[strata.after[s]] = strata.before[s]
 
 
 @njit(cache=True, nogil=True)

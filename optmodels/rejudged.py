@@ -48,7 +48,7 @@ def rejudged(problem: Problem, names: Sequence[str]) -> Problem:
 
 
 def _objective(problem: Problem, name: str) -> Objective:
-    own = {objective.name: objective for objective in problem.objectives}
+    own = {objective.name: objective for objective in (problem.target, *problem.objectives)}
     if name in own:
         return own[name]
     if name == OWN:

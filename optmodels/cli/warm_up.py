@@ -16,6 +16,7 @@ def warm_up() -> None:
             ("microaggregation", {"k": 3, "distinct_l": 2}),
             ("liang-samavi", {"k": 3}),
             ("mo-obam", {"k": 3, "n_clusters": 2}),
+            ("mass", {"k": 3, "classifiers": ()}),
         )
     ]
     # Every class of a table is listed for a front: few records do.
@@ -39,6 +40,7 @@ def warm_up() -> None:
         "liang-split",
         "usefulness",
         "generalise",
+        "mass",
     )
     for name in (*constructions, "local_search", "blocks", "columns", "network", "epsilon", "nsga2", "pso"):
         for problem in problems:

@@ -163,7 +163,9 @@ def test_reach_trades_information_for_privacy() -> None:
     assert near.loss < far.loss
 
 
-@pytest.mark.parametrize("formulation", [WITHOUT_RECALL, Mass(k=3), Mass(k=2, classifiers=("nb", "dt"), splits=2)])
+@pytest.mark.parametrize(
+    "formulation", [WITHOUT_RECALL, Mass(k=3, classifiers=("lr",)), Mass(k=2, classifiers=("nb", "dt"), splits=2)]
+)
 def test_contract(formulation: Mass) -> None:
     check_formulation(formulation, small_table(60, sensitive=2, values=2))
 
@@ -364,3 +366,34 @@ def test_too_few_records_to_learn_from() -> None:
     with pytest.raises(InputError, match="20 records"):
         Mass(k=2, predict="secret_0").build(small_table(12))
     assert Mass(k=2).build(small_table(12)).recall is None
+
+
+def test_the_score_is_an_objective_by_name() -> None:
+    problem = WITHOUT_RECALL.build(health_like(300, l_v=7))
+    front = pareto(problem.with_objectives("score", "linkage"))
+    assert front.names == ["score", "linkage"]
+    assert front[0].values["score"] == solve(problem).values["score"]
+    with pytest.raises(InputError, match="Did you mean 'score'"):
+        problem.with_objectives("scor")
+
+
+@pytest.mark.parametrize("n_quasi", [1, 70])
+@pytest.mark.parametrize("order", ["snake", "hilbert", "cosine"])
+def test_one_or_many_quasi_identifiers(n_quasi: int, order: str) -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({f"q{j}": random.integers(0, 2 + j % 3, 40) for j in range(n_quasi)})
+    table = Table(
+        frame.assign(same="x", ill=random.choice(list("ab"), 40)),
+        quasi=dict.fromkeys([*frame.columns, "same"], "categorical"),
+        sensitive="ill",
+    )
+    check_solution(solve(Mass(k=4, order=order, classifiers=()).build(table)))
+
+
+def test_a_sensitive_number_with_a_value_for_everyone_is_quick() -> None:
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": random.integers(18, 90, 60_000), "bill": random.random(60_000)})
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="bill")
+    solution = solve(Mass(k=3, classifiers=()).build(table))
+    assert solution.details["strata"] == 5
+    assert solution.values["privacy_loss"] < 0.5
