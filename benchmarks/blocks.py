@@ -150,7 +150,7 @@ def backends(n: int, size: int) -> None:
     print("all answers are the same:", all((answers[0] == other).all() for other in answers))
 
 
-def folder(n: int, size: int, group_rows: int) -> None:
+def folder(n: int, size: int, group_rows: int, inner: str) -> None:
     with tempfile.TemporaryDirectory() as place, cluster() as client:
         source = Path(place) / "in"
         source.mkdir()
@@ -166,7 +166,7 @@ def folder(n: int, size: int, group_rows: int) -> None:
             Path(place) / "out",
             roles=Roles(quasi=QUASI, scaling="standard"),
             formulation=Microaggregation(k=K),
-            solver=Blocks(block_size=size, backend="dask", address=client),
+            solver=Blocks(inner=inner, block_size=size, backend="dask", address=client),
             group_rows=group_rows,
         )
         print(
@@ -186,6 +186,7 @@ def main() -> None:
     parser.add_argument("--small", type=int, default=100_000, help="records for seams and backends")
     parser.add_argument("--block-size", type=int, default=4_000)
     parser.add_argument("--folder-records", type=int, default=2_000_000)
+    parser.add_argument("--folder-inner", default="local_search", help="the inner solver of the folder")
     parser.add_argument("--group-rows", type=int, default=250_000)
     asked = parser.parse_args()
     warm("processes")
@@ -196,7 +197,7 @@ def main() -> None:
     if asked.only in (None, "growth"):
         growth(asked.records, asked.block_size)
     if asked.only in (None, "folder"):
-        folder(asked.folder_records, asked.block_size, asked.group_rows)
+        folder(asked.folder_records, asked.block_size, asked.group_rows, asked.folder_inner)
 
 
 if __name__ == "__main__":
