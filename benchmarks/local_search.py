@@ -3,6 +3,7 @@
 python benchmarks/local_search.py                    all bars, 60 s each, then the scaling table
 python benchmarks/local_search.py --seconds 10       a quick look
 python benchmarks/local_search.py --only census german scaling --seeds 0 1 2
+python benchmarks/local_search.py --iterations 1000000 --only tarragona    rounds instead of seconds
 
 `cpu s` is processor time of both threads: 60 s on two idle cores have about 120 of them, a busy machine far fewer.
 """
@@ -64,7 +65,7 @@ def standardised(name: str) -> om.Table:
     return om.Table(frame, quasi=dict.fromkeys(frame.columns, "numeric"), scaling="standard")
 
 
-def race(seconds: float, seeds: list[int], chosen: list[str]) -> None:
+def race(seconds: float, iterations: int | None, seeds: list[int], chosen: list[str]) -> None:
     if chosen == ["scaling"]:
         return
     print(f"{'instance':<42}{'seed':>5}{'target':>12}{'measured':>12}{'reached':>9}{'at s':>7}{'cpu s':>7}{'load':>7}")
@@ -73,7 +74,8 @@ def race(seconds: float, seeds: list[int], chosen: list[str]) -> None:
         problem = bar.build()
         LocalSearch(iterations=1).solve(problem)  # compilation is not what is timed
         cpu = process_time()
-        solution = LocalSearch().solve(problem, time_limit=seconds, seed=seed)
+        limit = seconds if iterations is None else None
+        solution = LocalSearch(iterations=iterations).solve(problem, time_limit=limit, seed=seed)
         cpu = process_time() - cpu
         assert solution.value is not None
         measured = solution.value * bar.factor
@@ -120,11 +122,12 @@ def scaling(sizes: list[int], k: int = 5, attributes: int = 6) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--iterations", type=int, help="rounds instead of seconds: the same answers on any machine")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--only", nargs="*", default=[], help="census tarragona german liang scaling")
     parser.add_argument("--sizes", nargs="*", type=int, default=[1_000, 3_000, 10_000, 30_000, 100_000, 300_000])
     arguments = parser.parse_args()
-    race(arguments.seconds, arguments.seeds, arguments.only)
+    race(arguments.seconds, arguments.iterations, arguments.seeds, arguments.only)
     if not arguments.only or "scaling" in arguments.only:
         scaling(arguments.sizes)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
-from time import perf_counter
 
 import numpy as np
 
@@ -17,6 +15,7 @@ from solvers.local_search.construct import make_feasible
 from solvers.local_search.cross import crossed
 from solvers.local_search.moves import sweep
 from solvers.local_search.near import Near, neighbourhoods
+from solvers.local_search.pace import Clock, Pace
 from solvers.local_search.ruin import Rules, Share, ruin_and_recreate
 from solvers.local_search.state import fill, new_state
 
@@ -30,15 +29,16 @@ LARGE_ROWS = 20_000
 CLASSES_PER_WORKER = 20
 STEPS = 200  # least number of temperatures of one cooling
 FEW_STEPS = 50  # the same where so few rounds are to be made that going from step to step would take most of the time
-STEP_SECONDS = 0.25
-FIRST_ROUNDS = 200
 ROUNDS_AT_ONCE = 2_000
 SETTLE_ROUNDS = 0.25  # rounds per record between two looks at the whole partition
-SETTLE_SHARE = 0.1  # or the share of time that these looks may take
-COOLINGS = (0.0, 0.05, 0.4)  # as shares of the time: a quick one, and a long one from its best; the rest simmers
+QUICK = 0.05  # of the time, for a first quick cooling
+PERIODS = (
+    4  # of cooling and simmering: what one cooling froze wrongly, such as the classes of outliers, another may not
+)
+PERIOD_ROUNDS = 1_000  # per class, the least for a period of its own
+COOLING = 0.4  # of a period; the rest simmers
 SPELL = 130  # rounds per class of one spell of simmering, from the best partition and back to it
 LOOKS = 10  # at the whole partition in a spell: every time the parts that have become better are kept
-FEW_ROUNDS = 100
 ROUNDS_PER_CLASS = 300
 QUIET_CYCLES = 2
 CYCLE_SAVING = 1e-4
@@ -206,42 +206,35 @@ def follow(
     return True
 
 
-class Clock:
-    """Seconds spent of a limit that may be absent; halted, it is over at once."""
-
-    def __init__(self, limit: float | None, halted: Callable[[], bool] = lambda: False) -> None:
-        self._began = perf_counter()
-        self._limit = limit
-        self._halted = halted
-
-    @property
-    def spent(self) -> float:
-        """Seconds since the beginning."""
-        return perf_counter() - self._began
-
-    @property
-    def over(self) -> bool:
-        """Whether the limit has passed."""
-        return self._halted() or (self._limit is not None and self.spent >= self._limit)
-
-
 def _temperature(schedule: Schedule, share: float) -> float:
     """Falls geometrically from hottest to coldest while the share of work done rises from 0 to 1."""
     return float(schedule.hottest * (schedule.coldest / schedule.hottest) ** share)
 
 
+def _periods(rounds: float, n_classes: int) -> int:
+    return int(max(1, min(PERIODS, rounds // (PERIOD_ROUNDS * n_classes))))
+
+
 def _by_rounds(
     descent: Descent, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
 ) -> None:
-    """A cooling and spells of simmering whose steps are counted, not timed: the same for the same seed."""
+    """Periods of cooling and simmering whose steps are counted, not timed: the same for the same seed."""
+    periods = _periods(rounds, descent.n_classes)
+    for period in range(periods):
+        length = rounds // periods + (period < rounds % periods)
+        _period_by_rounds(descent, schedule, length, clock, on_best)
+
+
+def _period_by_rounds(
+    descent: Descent, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
+) -> None:
     descent.back_to_best()
-    cooling = int(rounds * COOLINGS[-1])
-    unsettled, since_best = 0, 0
-    done = 0
+    cooling = int(rounds * COOLING)
+    done = unsettled = since_best = 0
     while done < rounds and not clock.over:
         hot = done < cooling
         spell = SPELL * descent.n_classes
-        at_once = max(1, min(ROUNDS_AT_ONCE, cooling // STEPS) if hot else min(ROUNDS_AT_ONCE, spell // LOOKS))
+        at_once = max(1, min(ROUNDS_AT_ONCE, cooling // STEPS if hot else spell // LOOKS))
         at_once = min(at_once, (cooling if hot else rounds) - done)
         descent.anneal(at_once, _temperature(schedule, done / cooling) if hot else schedule.simmering)
         done += at_once
@@ -258,56 +251,32 @@ def _by_rounds(
 
 
 def _by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
-    """Coolings that share the time, each longer than the one before and from the best partition; then simmering."""
+    """A quick cooling, then periods of cooling and simmering that share the time."""
     assert schedule.seconds is not None
-    began = clock.spent
-    left = schedule.seconds - began
     pace = Pace(descent, clock, on_best)
-    for low, high in pairwise(COOLINGS):
-        descent.back_to_best()
-        start, length = began + low * left, (high - low) * left
-        while (share := (clock.spent - start) / length) < 1 and not clock.over:
-            pace.step(_temperature(schedule, max(share, 0.0)) if pace.can_cool(length) else 0.0)
-        pace.settle()
-    while not clock.over:
-        descent.back_to_best()
-        spell = SPELL * descent.n_classes
-        while spell > 0 and not clock.over:
-            temperature = schedule.simmering if pace.can_cool(left) else 0.0
-            spell -= pace.step(temperature, most=max(1, SPELL * descent.n_classes // LOOKS))
-        pace.settle()
+    _cool_by_time(descent, schedule, clock, pace, clock.spent + QUICK * (schedule.seconds - clock.spent))
+    periods = _periods(pace.rounds_in(schedule.seconds - clock.spent), descent.n_classes)
+    for left in range(periods, 0, -1):
+        began = clock.spent
+        end = began + (schedule.seconds - began) / left
+        _cool_by_time(descent, schedule, clock, pace, began + COOLING * (end - began))
+        while clock.spent < end and not clock.over:
+            descent.back_to_best()
+            spell = SPELL * descent.n_classes
+            while spell > 0 and clock.spent < end and not clock.over:
+                temperature = schedule.simmering if pace.can_cool(end - began) else 0.0
+                spell -= pace.step(temperature, most=max(1, SPELL * descent.n_classes // LOOKS))
+            pace.settle()
 
 
-class Pace:
-    """Steps of about a quarter of a second, or shorter where asked for, and looks at what they made of the best."""
-
-    def __init__(self, descent: Descent, clock: Clock, on_best: Callable[[Labels], object]) -> None:
-        self._descent, self._clock, self._on_best = descent, clock, on_best
-        self._rounds = FIRST_ROUNDS  # of a quarter of a second
-        self._settle_at = 0.0
-
-    def can_cool(self, seconds: float) -> bool:
-        """Whether there are rounds enough in so many seconds: if not, what a hot start spoils is not mended again."""
-        return self._rounds / STEP_SECONDS * seconds / self._descent.n_classes >= FEW_ROUNDS
-
-    def step(self, temperature: float, most: int | None = None) -> int:
-        """Anneal, and settle unless that would take too large a share of the time; how many rounds."""
-        rounds = self._rounds if most is None else min(self._rounds, most)
-        before = self._clock.spent
-        self._descent.anneal(rounds, temperature)
-        now = self._clock.spent
-        wanted = rounds * STEP_SECONDS / max(now - before, 1e-4)
-        self._rounds = 1 + int(min(4.0 * self._rounds, max(0.25 * self._rounds, wanted)))
-        if now >= self._settle_at:
-            self.settle()
-        return rounds
-
-    def settle(self) -> None:
-        """Keep what has become better."""
-        before = self._clock.spent
-        if self._descent.settle():
-            self._on_best(self._descent.best)
-        self._settle_at = self._clock.spent + (self._clock.spent - before) / SETTLE_SHARE
+def _cool_by_time(descent: Descent, schedule: Schedule, clock: Clock, pace: Pace, end: float) -> None:
+    """One cooling, from the best partition, that ends at a given time."""
+    descent.back_to_best()
+    began = clock.spent
+    length = max(end - began, 1e-6)
+    while (share := (clock.spent - began) / length) < 1 and not clock.over:
+        pace.step(_temperature(schedule, share) if pace.can_cool(length) else 0.0)
+    pace.settle()
 
 
 def improve(
