@@ -141,13 +141,15 @@ def compare(
     how = chosen("--correction", correction, get_args(statistics.Correction))
     what = chosen("--measure", measure, get_args(measures.Measure))
     results = open_study(database)
-    costs = measures.costs(_some(results.runs(), database), results.curves(), what, tolerance)
+    runs = _some(results.runs(), database)
+    costs = measures.costs(runs, results.curves(), what, tolerance)
     if each:
         found = statistics.on_each_problem(costs, how)
         put_json(found.to_dict("records")) if json else _grid(found)
         return
     problems = statistics.by_problem(costs)
     test, pairs = statistics.friedman(problems), statistics.pairwise(problems, how)
+    ranked = test.ranks.rename("mean_rank").to_frame().join(measures.overview(runs)).rename_axis("solver").reset_index()
     if json:
         put_json(
             {
@@ -157,6 +159,7 @@ def compare(
                 "groups": test.groups,
                 "critical_difference": test.critical_difference,
                 "ranks": dict(test.ranks),
+                "solvers": ranked.to_dict("records"),
                 "pairs": pairs.to_dict("records"),
             }
         )
@@ -165,7 +168,7 @@ def compare(
         f"Friedman over {test.problems} problems: statistic {test.statistic:.4g}, p = {test.p:.3g}; mean ranks differ "
         f"significantly from {test.critical_difference:.3g} on (Nemenyi, {test.alpha:g})."
     )
-    _grid(test.ranks.rename("mean rank").rename_axis("solver").reset_index())
+    _grid(ranked)
     show.say(f"Pairs by Wilcoxon's signed ranks, p corrected ({how}); a12 below 0.5 is in favour of the first.")
     _grid(pairs)
 

@@ -132,6 +132,28 @@ def indicators(runs: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*PROBLEM, "solver", "hypervolume", "igd+"])
 
 
+def overview(runs: pd.DataFrame) -> pd.DataFrame:
+    """A row for every solver: the share of its runs that found something, how far above the best known, how long.
+
+    `excess` is how much worse a run's value is than the best of any run for that dataset and model, as a share.
+    """
+    found = runs.assign(
+        solved=(runs["outcome"] == "done") & runs["value"].notna(),
+        excess=excess(runs["value"].astype(float), best_known(runs), to_be_large(runs)),
+    )
+    by_solver = found.groupby("solver", sort=False)
+    solved = found[found["solved"]].groupby("solver", sort=False)
+    return pd.DataFrame(
+        {
+            "solved": by_solver["solved"].mean(),
+            "excess": solved["excess"].median(),
+            "worst_excess": solved["excess"].max(),
+            "seconds": solved["seconds"].median(),
+            "most_seconds": solved["seconds"].max(),
+        }
+    )
+
+
 def summary(runs: pd.DataFrame, measure: str = "value", statistic: Statistic = "median") -> pd.DataFrame:
     """A row for every dataset and model, a column for every solver: the median (mean, min, ...) over repetitions.
 

@@ -244,7 +244,9 @@ def _alive(host: str, process: int, born: float, heartbeat: float) -> bool:
     if host != platform.node():
         return time() - heartbeat < _LOST_SECONDS
     try:
-        return bool(abs(psutil.Process(process).create_time() - born) < 1.0)
+        owner = psutil.Process(process)
+        # A killed process stays in the list until whoever started it takes note.
+        return bool(abs(owner.create_time() - born) < 1.0 and owner.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False
 

@@ -69,6 +69,8 @@ def test_killed_and_resumed_is_as_if_never_killed(
     family = psutil.Process(study.pid).children(recursive=True)
     assert len(family) >= 3  # two workers, and a run at least
     (os.killpg if whole_group else os.kill)(study.pid, signal.SIGKILL)
+    wait_for(lambda: psutil.Process(study.pid).status() == psutil.STATUS_ZOMBIE)
+    assert open_study(out).status()["running"] is None  # although nobody has taken note of its end yet
     study.communicate()
     assert study.returncode == -signal.SIGKILL
     _, alive = psutil.wait_procs(family, timeout=20)

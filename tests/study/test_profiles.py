@@ -116,6 +116,13 @@ def test_hypervolume_is_to_be_large_and_igd_plus_small() -> None:
     assert found.loc["b", "igd+"] == pytest.approx((1.0 + 0.5) / 2)
 
 
+def test_overview_of_solvers() -> None:
+    found = measures.overview(RUNS)
+    assert found.columns.tolist() == ["solved", "excess", "worst_excess", "seconds", "most_seconds"]
+    assert found.loc["fast"].tolist() == [1.0, 0.5, 1.0, 2.0, 3.0]
+    assert found.loc["slow", ["solved", "excess"]].tolist() == [0.5, 0.0]
+
+
 def test_summaries_have_a_place_for_what_was_never_solved() -> None:
     table = measures.summary(RUNS)
     assert table.loc[("y", "m")].fillna(-1).to_dict() == {"fast": 5.0, "slow": -1.0}
