@@ -81,7 +81,7 @@ class Results:
         ).reset_index()
 
     def reproducible(self) -> pd.DataFrame:
-        """The runs without what is measured, times and memory: the same whenever and however often it was killed."""
+        """The runs without times, memory and solvers' own notes: the same however often the study was killed."""
         return self.runs().drop(columns=[*_NEVER_THE_SAME]).set_index("key").sort_index()
 
     def _read(self, query: str) -> pd.DataFrame:
@@ -108,7 +108,10 @@ def open_study(path: str | Path) -> Results:
 
 
 def differences(one: Results, other: Results) -> pd.DataFrame:
-    """What two files of the same study differ in beyond times and memory, a row for each; points of fronts included."""
+    """What two files of the same study differ in, a row for each; points of fronts included.
+
+    Times, memory, solvers' own notes and the moments of curves, which depend on the clock, are not compared.
+    """
     mine, theirs = one.reproducible(), other.reproducible()
     if set(mine.columns) != set(theirs.columns):
         raise InputError(f"'{one.path}' and '{other.path}' hold different studies.")
