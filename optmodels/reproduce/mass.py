@@ -53,7 +53,7 @@ def run(setting: Setting) -> Report:
         protocol=_protocol(setting),
         comparisons=tables,
         verdicts=_verdicts(
-            screens, losses, scores, {str(row["scale"]): one for row, one in zip(work, found, strict=False)}
+            screens, losses, scores, {str(row["scale"]): one for row, one in zip(work, found, strict=True)}
         ),
         figures={
             "figure_4a": _figure(losses, ["privacy_loss", "loss"], "privacy loss and information loss"),

@@ -90,7 +90,7 @@ def tables(setting: Setting, datasets: tuple[str, ...]) -> tuple[list[Comparison
         )
     )
     for name, number in (("german", 5), ("adult", 6)):
-        points = [points for (dataset, _), points in zip(work, found, strict=False) if dataset == name]
+        points = [points for (dataset, _), points in zip(work, found, strict=True) if dataset == name]
         if not points:
             continue
         table = dominating(theirs[theirs["dataset"] == name], pd.concat(points, ignore_index=True))
