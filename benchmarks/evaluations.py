@@ -3,7 +3,8 @@
     OPTMODELS_DATA=... python -m benchmarks.evaluations
 
 Matrices of centroids are drawn from the records, as a swarm's first particles are, and evaluated as a population:
-nearest centroid, mending to k, loss and entropy. "plain" are those, "polished" the same after one move to the means.
+nearest centroid, mending to k, loss and entropy. "plain" are those, "polished" the same after one move to the means,
+"one core" the plain ones with a single thread.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import tracemalloc
 from time import perf_counter
 
 import numpy as np
+from numba import get_num_threads, set_num_threads
 
 import optmodels as om
 from formulations import MoObam
@@ -38,7 +40,7 @@ def drawn(native: CentroidProblem, many: int, seed: int = 0) -> Floats:
 
 
 def main() -> None:
-    print(f"{'data':8} {'classes':>8} {'plain/s':>10} {'polished/s':>11} {'wanted/s':>9}")
+    print(f"{'data':8} {'classes':>8} {'plain/s':>10} {'polished/s':>11} {'one core/s':>11} {'wanted/s':>9}")
     for name, classes, wanted in CASES:
         for fixed in (False, True):
             problem = MoObam(k=5, n_clusters=classes if fixed else None).build(om.dataset(name))
@@ -48,6 +50,10 @@ def main() -> None:
             polished = native.space.polished(decisions, decoded)
             shown = f"={classes}" if fixed else f"<={classes}"
             rates = f"{per_second(native, decisions):>10.0f} {per_second(native, polished):>11.0f}"
+            usual = get_num_threads()
+            set_num_threads(1)
+            rates += f" {per_second(native, decisions):>11.0f}"
+            set_num_threads(usual)
             print(f"{name:8} {shown:>8} {rates} {wanted:>9.0f}", flush=True)
     print("\nmemory beyond the table: population 50 of Adult, doubling classes and population")
     problem = MoObam(k=5).build(om.dataset("adult"))

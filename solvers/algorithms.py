@@ -37,7 +37,7 @@ class Nsga2(Evolution):
         """NSGA-II with the problem's operators."""
         from pymoo.algorithms.moo.nsga2 import NSGA2
 
-        return NSGA2(pop_size=self.population, **operators_for(problem, starts))
+        return NSGA2(pop_size=self.population, **problem.operators_from(*starts))
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Nsga3(Evolution):
         from pymoo.algorithms.moo.nsga3 import NSGA3
 
         directions = directions_along(problem, self.population)
-        return NSGA3(directions, pop_size=max(self.population, len(directions)), **operators_for(problem, starts))
+        return NSGA3(directions, pop_size=max(self.population, len(directions)), **problem.operators_from(*starts))
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class SmsEmoa(Evolution):
         """SMS-EMOA with the problem's operators."""
         from pymoo.algorithms.moo.sms import SMSEMOA
 
-        return SMSEMOA(pop_size=self.population, **operators_for(problem, starts))
+        return SMSEMOA(pop_size=self.population, **problem.operators_from(*starts))
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Spea2(Evolution):
 
         # pymoo's default survival is one object for all runs of a process, and remembers them.
         survival = SPEA2Survival(normalize=True)
-        return SPEA2(pop_size=self.population, survival=survival, **operators_for(problem, starts))
+        return SPEA2(pop_size=self.population, survival=survival, **problem.operators_from(*starts))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class AgeMoea(Evolution):
         """AGE-MOEA with the problem's operators."""
         from pymoo.algorithms.moo.age import AGEMOEA
 
-        return AGEMOEA(pop_size=self.population, **operators_for(problem, starts))
+        return AGEMOEA(pop_size=self.population, **problem.operators_from(*starts))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Moead(Evolution):
 
         directions = directions_along(problem, self.population)
         operators = {
-            name: made for name, made in operators_for(problem, starts).items() if name != "eliminate_duplicates"
+            name: made for name, made in problem.operators_from(*starts).items() if name != "eliminate_duplicates"
         }
         return ParallelMOEAD(directions, n_neighbors=min(20, len(directions)), **operators)
 
@@ -128,7 +128,7 @@ class MopsoCd(Evolution):
         """MOPSO-CD with the problem's sampling; particles move by velocities, not by operators."""
         from pymoo.algorithms.moo.mopso_cd import MOPSO_CD
 
-        return MOPSO_CD(pop_size=self.population, sampling=operators_for(problem, starts)["sampling"])
+        return MOPSO_CD(pop_size=self.population, sampling=problem.operators_from(*starts)["sampling"])
 
 
 @dataclass(frozen=True)
@@ -142,15 +142,8 @@ class Cmopso(Evolution):
         """CMOPSO with the problem's sampling and mutation."""
         from pymoo.algorithms.moo.cmopso import CMOPSO
 
-        operators = operators_for(problem, starts)
+        operators = problem.operators_from(*starts)
         return CMOPSO(pop_size=self.population, sampling=operators["sampling"], mutation=operators["mutation"])
-
-
-def operators_for(problem: CentroidProblem, starts: list[Labels]) -> dict[str, Any]:
-    """The operators made for a problem, the sampling beginning with known partitions."""
-    from optmodels.centroids.operators import CentroidSampling
-
-    return {**problem.operators, "sampling": CentroidSampling(starts)}
 
 
 def directions_along(problem: CentroidProblem, many: int) -> Any:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from optmodels.errors import InputError, unknown
 from optmodels.partition import Labels
 from optmodels.problem import Problem
-from solvers.algorithms import directions_along, operators_for
+from solvers.algorithms import directions_along
 from solvers.evolution import Evolution
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Pymoo(Evolution):
         """The algorithm with whatever of ours its constructor takes."""
         kind = algorithm_class(self.which)
         own, taken, defaults = _taken(kind)
-        offered: dict[str, Any] = {"pop_size": self.population, **operators_for(problem, starts)}
+        offered: dict[str, Any] = {"pop_size": self.population, **problem.operators_from(*starts)}
         if "ref_dirs" in taken:
             offered["ref_dirs"] = directions_along(problem, self.population)
             offered["pop_size"] = max(self.population, len(offered["ref_dirs"]))

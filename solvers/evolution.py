@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite
+from math import inf, isfinite
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ from solvers.archive import solutions
 from solvers.intensify import Improved
 from solvers.settle import intensifier_of
 from solvers.standing import Standing
+from solvers.tasks import Task, next_task
 
 if TYPE_CHECKING:
     from pymoo.core.algorithm import Algorithm
@@ -35,14 +36,13 @@ if TYPE_CHECKING:
 _EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
 _AT_ONCE = 2  # local searches side by side
 _ROUNDS_PER_CLASS = 0.5  # of ruin and recreate, in one local search
-_ROUNDS_OF_FEW = 2_000  # and, against the clock, this many over the number of records: of few they take no time
 _MATINGS = 5  # times that mating is tried again for partitions not yet known
 _ANCHORS_SHARE = 0.2  # of the evaluations or the time, for the ends of the front
 _IMPROVED_RUNGS = 4  # of the first partitions, about, that local search then improves
 _SEARCHES_SHARE = 0.6  # of the evaluations or the time after that, for local search
 _LATE = 2  # populations that a generation may decode when evaluations have run out, so as to come to its end
 _ONE_SEARCH = 0.05  # of the time, at most, for one local search
-_FRUITLESS = 200  # local searches in a row without a gain that end a run of few records
+_FRUITLESS = 1_000  # local searches in a row without a gain that end a run of few records
 _STARTS = 0.5  # of the first population, at most, are known partitions
 _IDLE = 3  # generations in a row that decode nothing: decisions only come back
 _JUDGING_MARGIN = 1.5  # on the shortest that judging a partition has taken: the first calls are slow for other reasons
@@ -52,9 +52,10 @@ _JUDGING_MARGIN = 1.5  # on the shortest that judging a partition has taken: the
 class Evolution(FrontSolver):
     """A pymoo algorithm on a problem's centroids; every point returned satisfies the conditions, none is proven best.
 
-    `memetic` adds local search: first for the ends of the front, then on members of the archive and in its gaps.
+    `memetic` adds local search: first for the ends of the front, then on members of the archive and in its gaps; with
+    up to a few thousand records also leaps into gaps by way of partitions that break the conditions.
     `evaluations` counts decoded partitions, and local search by the work it takes: a sweep over n records as n / 10, a
-    round of ruin and recreate as the records of an average class. Decisions met before are remembered and not counted;
+    round of ruin and recreate as the records of an average class, 40 + 0.3 n steps of a leap as one. Decisions met before are remembered and not counted;
     a run that meets nothing else has converged. The generation under way is finished, so that a few populations more
     than `evaluations` may be decoded. With it and without a time limit the front is the same for the same seed.
     """
@@ -128,7 +129,7 @@ class Course:
         self._limit = options.evaluations
         if self._limit is None and run.time_limit is None:
             self._limit = _EVALUATIONS
-        self._judging = float("inf")  # seconds to judge one partition, at least
+        self._judging = inf  # seconds to judge one partition, at least
 
     @property
     def evaluations(self) -> int:
@@ -144,6 +145,11 @@ class Course:
         if self.run.time_limit is not None:
             shares.append(self.run.seconds / max(1e-9, self.run.time_limit - self.reserve))
         return max(shares)
+
+    @property
+    def _left(self) -> float:
+        """Evaluations that are left."""
+        return inf if self._limit is None else max(0.0, float(self._limit - self.evaluations))
 
     @property
     def reserve(self) -> float:
@@ -244,16 +250,13 @@ class Course:
         """Partitions good in one objective: everyone together, constructions from strict to lax, local search."""
         self._judge(np.zeros(self.problem.n, np.int64))
         rungs: list[tuple[ClassTest, Labels]] = []
-        lax, *stricter = self.intensifier.ladder()
-        for test in (lax, *reversed(stricter)):
+        for test, built in self.intensifier.built():
+            self._charged += 1
+            self._judge(built)
+            rungs.append((test, built))
+            self.report("first partitions")
             if self.over or self.spent > _ANCHORS_SHARE / 2:
                 break
-            built = self.intensifier.built(test)
-            self._charged += 1
-            if built is not None:
-                self._judge(built)
-                rungs.append((test, built))
-                self.report("first partitions")
         self._improve_rungs(rungs[:: max(1, len(rungs) // _IMPROVED_RUNGS)])
 
     def _improve_rungs(self, rungs: list[tuple[ClassTest, Labels]]) -> None:
@@ -279,10 +282,11 @@ class Course:
         """Local search alone, where the algorithm makes nothing new any more, as with few records."""
         fruitless = 0
         while fruitless < _FRUITLESS and not self.over:
-            labels, share, seed = self._task()
-            if not self._affordable(labels, self._rounds(labels), 1.0):
+            task = self._task()
+            if not self._possible(task):
+                self.run.stop = Stop.ITERATIONS
                 return
-            better = self._improved(self._seconds(_ONE_SEARCH), (labels, share, seed))
+            better = self._improved(self._seconds(_ONE_SEARCH), task)
             gained = False
             if better is not None:
                 self._charged += better.evaluations
@@ -304,7 +308,7 @@ class Course:
         ):
             before, seconds = self._work, self._seconds(_ONE_SEARCH)
             tasks = [self._task() for _ in range(_AT_ONCE)]
-            if not all(self._affordable(labels, self._rounds(labels), 1.0) for labels, _, _ in tasks):
+            if not all(map(self._possible, tasks)):
                 return
             with ThreadPoolExecutor(_AT_ONCE) as pool:
                 found = list(pool.map(partial(self._improved, seconds), tasks))
@@ -317,25 +321,19 @@ class Course:
                     self._join(infills, better.labels)
             self._searched += self._work - before
 
-    def _improved(self, seconds: float | None, task: tuple[Labels, float, int]) -> Improved | None:
-        labels, share, seed = task
-        test = self.intensifier.conditions(labels, share, seed)
-        return self.intensifier.improve(labels, test, self._rounds(labels), seed, seconds)
+    def _improved(self, seconds: float | None, task: Task) -> Improved | None:
+        if task.classes is not None:
+            test = self.intensifier.beyond(task.labels, task.seed)
+            return self.intensifier.leap(task.labels, test, task.classes, task.seed, self._left / _AT_ONCE)
+        test = self.intensifier.conditions(task.labels, task.share, task.seed)
+        return self.intensifier.improve(task.labels, test, self._rounds(task.labels), task.seed, seconds)
 
-    def _task(self) -> tuple[Labels, float, int]:
-        """A member of the archive, mostly one before a wide gap, and the share of its levels to hold."""
-        costs = self.archive.costs
-        seed = int(self.draw.integers(1 << 31))
-        order = np.argsort(costs[:, 0], kind="stable")
-        if len(order) < 3 or self.draw.random() < 0.3:
-            return self.archive.labels(int(self.draw.integers(len(order)))), 1.0, seed
-        # Gaps between neighbours by loss, as areas; logarithms of losses, which span orders of magnitude.
-        losses = np.log(np.maximum(costs[order, 0] - costs[:, 0].min(), 0) + 1e-3 * (np.ptp(costs[:, 0]) + 1e-12))
-        others = np.abs(np.diff(costs[order, 1:], axis=0)) / np.maximum(np.ptp(costs[:, 1:], axis=0), 1e-12)
-        areas = np.diff(losses) * others.sum(axis=1) + 1e-12
-        gap = int(self.draw.choice(len(areas), p=areas / areas.sum()))
-        upper = int(order[gap + 1])
-        return self.archive.labels(upper), float(self.draw.uniform(0.8, 1.0)), seed
+    def _possible(self, task: Task) -> bool:
+        """Whether the evaluations left are enough for a task; a leap makes do with what there is."""
+        return task.classes is not None or self._affordable(task.labels, self._rounds(task.labels), 1.0)
+
+    def _task(self) -> Task:
+        return next_task(self.archive, self.draw, leaps=self.intensifier.leaps)
 
     def _join(self, infills: Population, labels: Labels) -> None:
         """Put the centroids of a partition in the place of a random newcomer."""
@@ -346,8 +344,7 @@ class Course:
         member.set("F", out["F"][0])
 
     def _rounds(self, labels: Labels) -> int:
-        further = _ROUNDS_OF_FEW / len(labels) if self._limit is None else 0.0
-        return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1) + further)
+        return 1 + int(_ROUNDS_PER_CLASS * (int(labels.max()) + 1))
 
     def _seconds(self, share: float) -> float | None:
         """The longest that one local search may take: this share of the time."""

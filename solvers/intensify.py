@@ -7,11 +7,11 @@ turns its levels, or somewhat lower ones, into conditions, and minimises the los
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from math import ceil, log
+from math import ceil, inf, log
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from optmodels.objectives import QUANTITIES, least_entropies, quantity_of
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
 from optmodels.price import Floats, Price
 from optmodels.problem import Centroids, Problem
-from solvers.local_search.construct import first_partition, make_feasible
+from solvers.lenient import anneal, with_classes
+from solvers.local_search.construct import CONSTRUCTIONS, make_feasible
 from solvers.local_search.near import Near, neighbourhoods
 from solvers.local_search.search import NEIGHBOURS, Descent, Schedule, follow
 
@@ -31,9 +32,17 @@ _HOTTEST, _COLDEST = 0.05, 0.002
 _SWEEP = 0.1
 _ROUND = 1.0
 _SWEEPS = 6  # that a descent usually takes
-# Where the first partitions of a front are sought: shares of the whole table's entropy, and distances from it.
-_SHARES_OF_ENTROPY = (0.2, 0.4, 0.55, 0.7, 0.8, 0.87, 0.92, 0.95, 0.97, 0.985)
-_CLOSE = (0.5, 0.4, 0.3, 0.2, 0.1)
+# Where the first partitions of a front are sought: shares of the whole table's entropy, and distances from it. One
+# partition with most of the entropy dominates most of what there is, so it comes first, then those further away.
+_SHARES_OF_ENTROPY = (0.97, 0.92, 0.985, 0.8, 0.95, 0.87, 0.7, 0.55, 0.4, 0.2)
+_BEFORE_OWN = 3  # of these come before the problem's own conditions, which have the least loss
+_CLOSE = (0.1, 0.2, 0.3, 0.4, 0.5)
+_JUST = 1e-6  # by how much, in bits or as a distance, a level is missed at least
+# Leaps are for few records: there a search that keeps all conditions is caught easily, and a leap takes no time.
+_LEAPING_RECORDS = 5_000
+_LEAP_STEPS = 60  # for each record at least, and up to ten times as many
+_LEAST_STEPS = 3_000
+_STEPS, _STEPS_PER_RECORD = 40, 0.3  # that take about as long as an evaluation
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,10 @@ class Intensifier:
         names = [objective.name for objective in problem.objectives]
         self._held = [quantity_of(name) for name in names if name.partition("@")[0] in QUANTITIES]
 
+    @property
+    def _counts_classes(self) -> bool:
+        return self.n_classes is not None or self._holds("classes")
+
     @cached_property
     def _near(self) -> Near:
         return neighbourhoods(self.price, NEIGHBOURS)
@@ -71,13 +84,40 @@ class Intensifier:
 
         How much of its entropy each attribute keeps, between the share and all, is drawn.
         """
+        bits = least_entropies(self.problem.table, labels) if self._holds("entropy") else np.zeros(0)
+        bits = bits * np.random.default_rng(seed).uniform(share, 1.0, len(bits))
+        t = self._furthest(labels) / max(share, 1e-9) if self._holds("closeness") else inf
+        return self._holding(labels, bits, t)
+
+    def beyond(self, labels: Labels, seed: int = 0) -> ClassTest:
+        """Conditions that a partition misses in one level, just or by far, where that level can be better at all.
+
+        An entropy that is to rise may be paid for by another attribute's, but their sum rises.
+        """
+        draw = np.random.default_rng(seed)
+        bits, t = np.zeros(0), inf
+        if self._holds("entropy"):
+            bits = least_entropies(self.problem.table, labels)
+            rising, paying = draw.integers(len(bits), size=2)
+            room = max(_JUST, self._most_entropies[rising] - bits[rising])
+            rise = _JUST * (room / _JUST) ** draw.random()  # steps of every magnitude
+            bits[rising] += rise
+            bits[paying] -= 0.0 if paying == rising else draw.uniform(0.0, rise)
+        if self._holds("closeness"):
+            t = self._furthest(labels) * (1.0 if len(bits) and draw.random() < 0.5 else draw.uniform(0.5, 1.0)) - _JUST
+        return self._holding(labels, bits, t)
+
+    def _holds(self, quantity: str) -> bool:
+        return any(held == quantity for held, _ in self._held)
+
+    def _holding(self, labels: Labels, bits: Floats, t: float) -> ClassTest:
+        """Conditions that hold these levels, and no linkage and no homogeneity where the partition has none."""
         test, sizes = self.test, class_sizes(labels)
         for quantity, threshold in self._held:
             if quantity == "entropy":
-                bits = least_entropies(self.problem.table, labels)
-                test = _entropic(test, bits * np.random.default_rng(seed).uniform(share, 1.0, len(bits)))
+                test = _entropic(test, bits)
             elif quantity == "closeness":
-                test = _close(test, self._furthest(labels) / max(share, 1e-9))
+                test = _close(test, t)
             elif quantity == "homogeneity" and self._diverse(labels):
                 test = _diverse(test)
             elif quantity == "linkage" and isinstance(threshold, float) and sizes.min() * threshold >= 1:
@@ -85,24 +125,34 @@ class Intensifier:
         return test
 
     def ladder(self) -> list[ClassTest]:
-        """Conditions from the problem's own up to strict ones in each objective and in all: the ends of a front."""
-        tests, strictest = [self.test], self.test
+        """Conditions under which a front begins: levels of each objective, the problem's own, the strictest of all.
+
+        They come in the order in which they are worth most to a front that has nothing yet.
+        """
+        levels, strictest = [], self.test
         for quantity, threshold in self._held:
             if quantity == "entropy":
-                tests += [_entropic(self.test, share * self._most_entropies) for share in _SHARES_OF_ENTROPY]
+                levels += [_entropic(self.test, share * self._most_entropies) for share in _SHARES_OF_ENTROPY]
             elif quantity == "closeness":
-                tests += [_close(self.test, t) for t in _CLOSE]
+                levels += [_close(self.test, t) for t in _CLOSE]
             elif quantity == "homogeneity":
-                tests.append(_diverse(self.test))
+                levels.append(_diverse(self.test))
                 strictest = _diverse(strictest)
-            elif quantity == "linkage" and isinstance(threshold, float) and threshold:
-                tests.append(_unlinkable(self.test, threshold))
+            elif quantity == "linkage" and isinstance(threshold, float) and threshold > 0:
+                levels.append(_unlinkable(self.test, threshold))
                 strictest = _unlinkable(strictest, threshold)
-        return [test for test in [*tests, strictest] if test.k <= self.price.n]
+        tests = [*levels[:_BEFORE_OWN], self.test, *levels[_BEFORE_OWN:]]
+        if len({_key(test) for test in (strictest, *tests)}) > len(tests):
+            tests.append(strictest)
+        return [test for test in tests if test.k <= self.price.n]
 
-    def built(self, test: ClassTest) -> Labels | None:
-        """Some partition that meets the conditions, or None if the construction finds none."""
-        return first_partition(self.price, test, self.n_classes)
+    def built(self) -> Iterator[tuple[ClassTest, Labels]]:
+        """Partitions under the conditions of the ladder, where a construction finds any: the quick ones first."""
+        for construct in CONSTRUCTIONS:
+            for test in self.ladder():
+                labels = construct(self.price, test, self.n_classes)
+                if labels is not None:
+                    yield test, labels
 
     def improve(
         self, labels: Labels, test: ClassTest, rounds: int, seed: int, seconds: float | None
@@ -111,19 +161,40 @@ class Intensifier:
         start = make_feasible(self.price, test, canonical(labels), self.n_classes)
         if start is None:
             return None
-        fixed = self.n_classes is not None or ("classes", None) in self._held
-        descent = Descent(self.price, test, start, fixed=fixed, seed=seed, workers=1, near=self._near)
+        descent = Descent(self.price, test, start, fixed=self._counts_classes, seed=seed, workers=1, near=self._near)
         schedule = Schedule(seconds=seconds, iterations=rounds, hottest=_HOTTEST, coldest=_COLDEST)
         follow(descent, schedule, lambda found: None, self.halted)
         swept, recreated = _SWEEP * descent.sweeps * self.price.n, _ROUND * rounds * self.price.n / descent.n_classes
         return Improved(self.joined(canonical(descent.best)), ceil(swept + recreated))
+
+    @property
+    def leaps(self) -> bool:
+        """Whether leaps are possible."""
+        return self.price.n <= _LEAPING_RECORDS
+
+    def leap(self, labels: Labels, test: ClassTest, classes: int, seed: int, evaluations: float = inf) -> Improved:
+        """The cheapest partition that meets the conditions on a walk that breaks them; the given one if none was met.
+
+        It has about so many classes, unless their number is prescribed or counts; it costs so many evaluations at most.
+        Every other leap holds only the sum of entropies: attributes may trade them.
+        """
+        draw = np.random.default_rng(seed)
+        wanted = int(labels.max()) + 1 if self._counts_classes else min(classes, self.price.n // test.k)
+        start = with_classes(labels, max(1, wanted), self._near, draw)
+        per_evaluation = _STEPS + _STEPS_PER_RECORD * self.price.n
+        steps = int(
+            min(evaluations * per_evaluation, max(_LEAST_STEPS, _LEAP_STEPS * self.price.n) * 10 ** draw.random())
+        )
+        floors = self.test.entropy if draw.random() < 0.5 else test.entropy
+        found = anneal(self.price, test, start, self._near, steps, draw, floors)
+        return Improved(canonical(labels) if found is None else self.joined(found), ceil(steps / per_evaluation))
 
     def joined(self, labels: Labels) -> Labels:
         """The partition with classes of equal records made one, which costs nothing and hides everyone better.
 
         Where the number of classes is prescribed or counts, it stays as it is.
         """
-        if self.n_classes is not None or ("classes", None) in self._held:
+        if self._counts_classes:
             return labels
         order, starts = members(labels)
         kinds = self._kinds[order]
@@ -150,6 +221,10 @@ class Intensifier:
             for low, high in pairwise(starts)
             for j in range(len(self.test.starts) - 1)
         )
+
+
+def _key(test: ClassTest) -> tuple[float, ...]:
+    return (test.k, test.distinct_l, test.t, *test.entropy.tolist())
 
 
 def _entropic(test: ClassTest, bits: Floats) -> ClassTest:

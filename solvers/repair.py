@@ -34,46 +34,40 @@ def _merge(numeric: Floats, codes: Codes, code_weights: Floats, test: ClassTest,
         sums[c] += numeric[i]
         for j in range(test.codes.shape[1]):
             counts[c, test.codes[i, j]] += 1
+    means = sums / sizes.reshape(-1, 1)
+    kinds = codes[sample]
     into = np.arange(n_classes)
     alive = n_classes
     for c in range(n_classes):
         # A class may grow several times in its own turn; classes it swallowed are skipped by `sizes == 0`.
         while sizes[c] > 0 and alive > 1 and not meets(test, counts[c], sizes[c]):
-            other = _nearest(numeric, codes, code_weights, sizes, sums, sample, c)
+            other = _nearest(means, kinds, code_weights, sizes, c)
             sizes[c] += sizes[other]
             sums[c] += sums[other]
+            means[c] = sums[c] / sizes[c]
             counts[c] += counts[other]
             sizes[other] = 0
             into[other] = c
             alive -= 1
-    merged = np.empty_like(labels)
-    for i in range(len(labels)):
-        c = labels[i]
-        while into[c] != c:
-            c = into[c]
-        merged[i] = c
-    return merged
+    for c in range(n_classes):
+        while into[c] != into[into[c]]:
+            into[c] = into[into[c]]
+    return into[labels]
 
 
 @njit(cache=True)
-def _nearest(
-    numeric: Floats,
-    codes: Codes,
-    code_weights: Floats,
-    sizes: NDArray[np.int64],
-    sums: Floats,
-    sample: NDArray[np.int64],
-    c: int,
-) -> int:
+def _nearest(means: Floats, kinds: Codes, code_weights: Floats, sizes: NDArray[np.int64], c: int) -> int:
     nearest, least = -1, np.inf
     for other in range(len(sizes)):
         if other == c or sizes[other] == 0:
             continue
         distance = 0.0
-        for j in range(numeric.shape[1]):
-            distance += (sums[other, j] / sizes[other] - sums[c, j] / sizes[c]) ** 2
-        for j in range(codes.shape[1]):
-            if codes[sample[other], j] != codes[sample[c], j]:
+        for j in range(means.shape[1]):
+            distance += (means[other, j] - means[c, j]) ** 2
+        if distance >= least:
+            continue
+        for j in range(kinds.shape[1]):
+            if kinds[other, j] != kinds[c, j]:
                 distance += code_weights[j]
         if distance < least:
             nearest, least = other, distance

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from time import perf_counter
 
@@ -34,9 +35,11 @@ class Settler(Intensifier):
         assert isinstance(self.problem, FreeCentres)
         return BalancedSpace.of(self.problem)
 
-    def built(self, test: ClassTest) -> Labels | None:
-        """What records drawn at random settle to, if it meets the conditions."""
-        return self._first if _meets(test, self._first) else None
+    def built(self) -> Iterator[tuple[ClassTest, Labels]]:
+        """What records drawn at random settle to, under the conditions of the ladder that it meets."""
+        for test in self.ladder():
+            if _meets(test, self._first):
+                yield test, self._first
 
     @cached_property
     def _first(self) -> Labels:
@@ -65,6 +68,11 @@ class Settler(Intensifier):
                 if (price := self._space.problem.distance(found)) < value and _meets(test, found):
                     best, value = found, price
         return Improved(best, assigned)
+
+    @property
+    def leaps(self) -> bool:
+        """Sizes and caps leave no room for them."""
+        return False
 
     def expected(self, labels: Labels, rounds: int) -> float:
         """About how many evaluations `improve` will cost."""

@@ -14,6 +14,8 @@ from optmodels.price import Codes, Floats
 
 # Centroids for each combination of categories from which on they are sorted by combination.
 _CROWDED = 8
+# Units for each combination of categories from which on it is worth a table of what it costs with every centroid.
+_REPEATED = 8
 
 
 @njit(cache=True)
@@ -36,6 +38,8 @@ def assign(units: Units, numeric: Floats, codes: Codes, labels: NDArray[np.int32
     starts = np.concatenate((np.zeros(1, np.int64), changes, np.full(1, len(order), np.int64)))
     if len(units.radix) == codes.shape[1] and len(order) >= _CROWDED * (len(starts) - 1):
         _assign_by_mix(units, numeric, codes, order, starts, labels)
+    elif len(units.mixes) * _REPEATED <= len(labels):
+        _assign_by_table(units, numeric, codes, along, labels)
     else:
         _assign_along(units, numeric, codes, along, labels)
 
@@ -51,6 +55,43 @@ def _assign_along(units: Units, numeric: Floats, codes: Codes, order: Ints, labe
         while at + 1 < m and along[at + 1] <= x:
             at += 1
         nearest, _ = _outwards(units, u, numeric, codes, order, along, 0, m, at, 0.0, -1, np.inf)
+        labels[u] = nearest
+
+
+@njit(cache=True)
+def _assign_by_table(units: Units, numeric: Floats, codes: Codes, order: Ints, labels: NDArray[np.int32]) -> None:
+    """The same where combinations of categories are few: what each costs with each centroid is known beforehand."""
+    m, d = numeric.shape
+    apart = np.zeros((len(units.mixes), m))
+    for mix in range(len(units.mixes)):
+        for place in range(m):
+            for j in range(codes.shape[1]):
+                if units.mixes[mix, j] != codes[order[place], j]:
+                    apart[mix, place] += units.code_weights[j]
+    centroids = numeric[order]
+    at = 0
+    for u in range(len(labels)):
+        x, own = units.numeric[u, units.axis], apart[units.mix[u]]
+        while at + 1 < m and centroids[at + 1, units.axis] <= x:
+            at += 1
+        nearest, least, left, right = -1, np.inf, at, at + 1
+        while left >= 0 or right < m:
+            below = x - centroids[left, units.axis] if left >= 0 else np.inf
+            above = centroids[right, units.axis] - x if right < m else np.inf
+            if abs(below) <= above:
+                place = left
+                left -= 1
+            else:
+                place = right
+                right += 1
+            if min(below * below, above * above) > least:
+                break
+            distance = 0.0
+            for j in range(d):
+                distance += (units.numeric[u, j] - centroids[place, j]) ** 2
+            distance += own[place]
+            if distance < least or (distance == least and order[place] < nearest):
+                nearest, least = order[place], distance
         labels[u] = nearest
 
 

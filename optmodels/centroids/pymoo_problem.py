@@ -14,7 +14,7 @@ from optmodels.centroids.balanced import BalancedSpace
 from optmodels.centroids.measures import Measures
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.errors import InputError
-from optmodels.partition import Labels
+from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
 from optmodels.problem import Centroids, FreeCentres, Problem, Scalarised
 from optmodels.rejudged import Rejudged
@@ -73,15 +73,24 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
     @property
     def operators(self) -> dict[str, Any]:
         """Sampling, crossover, mutation, repair and duplicate elimination made for this problem, by pymoo's names."""
+        return self.operators_from()
+
+    def operators_from(self, *starts: Labels) -> dict[str, Any]:
+        """The same, with partitions that any solver has found as the first of the samples."""
         from optmodels.centroids import operators
 
         return {
-            "sampling": operators.CentroidSampling(),
+            "sampling": operators.CentroidSampling([self._checked(labels) for labels in starts]),
             "crossover": operators.RegionCrossover(),
             "mutation": operators.CentroidMutation(),
             "repair": operators.Polish(),
             "eliminate_duplicates": operators.SamePartition(self),
         }
+
+    def _checked(self, labels: Labels) -> Labels:
+        if np.shape(labels) != (self.judge.n,):
+            raise InputError(f"A partition to start from needs the class of each of the {self.judge.n} records.")
+        return canonical(labels)
 
     def labels(self, decision: Floats) -> Labels:
         """The class of each record under one decision."""

@@ -33,11 +33,12 @@ def first_partition(price: Price, test: ClassTest, n_classes: int | None = None)
 
     Where many records are equal, the cheaper of cuts and of equal records merged until the conditions hold.
     """
-    starts = _by_cuts(price, test, n_classes), _by_kinds(price, test, n_classes)
+    starts = (construct(price, test, n_classes) for construct in CONSTRUCTIONS)
     return min((labels for labels in starts if labels is not None), key=price.total, default=None)
 
 
-def _by_kinds(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+def by_kinds(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+    """Classes of equal records merged until the conditions hold, where many records are equal."""
     if n_classes is not None or price.n < test.k or not (price.numeric.shape[1] or price.codes.shape[1]):
         return None
     kinds = group_rows([*price.numeric.T, *price.codes.T])
@@ -47,7 +48,8 @@ def _by_kinds(price: Price, test: ClassTest, n_classes: int | None) -> Labels | 
     return None if broken_classes(test, *members(merged)).any() else merged
 
 
-def _by_cuts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+def by_cuts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+    """Proportional k-d cuts."""
     n = price.n
     quota = n // test.k if n_classes is None else n_classes
     if quota < 1 or quota * test.k > n:
@@ -68,6 +70,9 @@ def _by_cuts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | N
     if broken_classes(test, *members(labels)).any():
         return None
     return labels
+
+
+CONSTRUCTIONS = (by_kinds, by_cuts)  # the quicker first
 
 
 def make_feasible(price: Price, test: ClassTest, labels: Labels, n_classes: int | None = None) -> Labels | None:

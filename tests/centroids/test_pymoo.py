@@ -22,6 +22,7 @@ from optmodels.partition import canonical, class_sizes
 from optmodels.price import Floats
 from optmodels.problem import Formulation, Problem
 from optmodels.testing import brute_force_front, small_table
+from solvers import solve
 
 MODELS: dict[str, Formulation] = {
     "mo-obam": MoObam(k=3),
@@ -147,6 +148,21 @@ class TestOperators:
         known = view.decode(sampled(view.native, 1, seed=9)[0])
         population = CentroidSampling([known])(view.native, 5, random_state=np.random.default_rng(0))
         assert np.array_equal(population.get("X")[0], view.native.space.decision(known))
+
+    @pytest.mark.parametrize("model", MODELS)
+    def test_what_another_solver_found_is_where_minimize_starts(self, model: str) -> None:
+        problem = problem_of(model)
+        view = problem.to_pymoo()
+        found = solve(problem, solver="nsga2", options={"evaluations": 100}, seed=1)
+        assert found.labels is not None
+        operators = view.native.operators_from(found.labels)
+        algorithm = GA(pop_size=4, **operators) if view.native.n_obj == 1 else NSGA2(pop_size=4, **operators)
+        best = minimize(view.native, algorithm, ("n_gen", 1), seed=1)
+        start = view.native.evaluate(view.native.space.decision(found.labels)[None])
+        start = np.atleast_2d(start)[0, 0]
+        assert np.atleast_2d(best.F)[:, 0].min() <= start + 1e-9
+        with pytest.raises(InputError, match="each of the 20 records"):
+            view.native.operators_from(np.zeros(3, np.int64))
 
     @pytest.mark.parametrize("model", MODELS)
     def test_offspring_stay_in_the_box_with_whole_categories(self, model: str) -> None:

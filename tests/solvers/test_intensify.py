@@ -7,13 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import optmodels as om
 from formulations import Microaggregation, MoObam
 from optmodels.objectives import least_entropies
-from optmodels.partition import Labels, class_sizes
+from optmodels.partition import Labels, canonical, class_sizes
 from optmodels.problem import Problem
 from optmodels.testing import small_table
 from solvers.archive import Archive
 from solvers.intensify import Intensifier
+from solvers.lenient import with_classes
+from solvers.local_search.near import neighbourhoods
 from solvers.settle import intensifier_of
 
 ALL = ("loss", "entropy", "linkage@0.15", "homogeneity", "closeness")
@@ -96,14 +99,65 @@ def test_the_ladder_leads_to_the_ends_of_the_front() -> None:
     problem = problem_of(ALL, 1)
     intensifier = intensifier_of(problem)
     assert type(intensifier) is Intensifier
-    for test in intensifier.ladder():
-        built = intensifier.built(test)
-        if built is not None:
-            assert problem.evaluate(built).feasible
-    strict = intensifier.built(intensifier.ladder()[-1])
-    assert strict is not None
-    reached = problem.evaluate(strict).values
-    assert reached["linkage@0.15"] == reached["homogeneity"] == 0
+    strictest = intensifier.ladder()[-1]
+    reached = [problem.evaluate(labels) for _, labels in intensifier.built()]
+    assert reached
+    assert all(evaluation.feasible for evaluation in reached)
+    strict = [problem.evaluate(labels).values for test, labels in intensifier.built() if test.k == strictest.k]
+    assert any(values["linkage@0.15"] == values["homogeneity"] == 0 for values in strict)
+
+
+def test_no_condition_of_the_ladder_comes_twice() -> None:
+    for names in (("loss", "entropy"), ("loss", "linkage@0.15"), ALL):
+        tests = Intensifier(problem_of(names, 1)).ladder()
+        assert len({(t.k, t.distinct_l, t.t, *t.entropy.tolist()) for t in tests}) == len(tests)
+
+
+@settings(max_examples=10)
+@given(st.sampled_from([("entropy",), ("closeness",), ("entropy", "closeness", "homogeneity"), ("classes", "entropy")]))
+def test_a_leap_goes_beyond_the_levels_of_a_partition(others: tuple[str, ...]) -> None:
+    problem = problem_of(("loss", *others), 1, n=24)
+    intensifier = Intensifier(problem)
+    found = 0
+    for seed in range(12):
+        start = some_partition(problem, seed, 8)
+        test = intensifier.beyond(start, seed)
+        better = intensifier.leap(start, test, 3, seed)
+        if np.array_equal(better.labels, canonical(start)):
+            continue
+        found += 1
+        before, after = problem.evaluate(start), problem.evaluate(better.labels)
+        assert after.feasible
+        risen = [
+            objective.worse(after.values[objective.name], before.values[objective.name]) < 0
+            for objective in problem.objectives[1:]
+            if objective.name in ("entropy", "closeness")
+        ]
+        assert any(risen)
+        if "classes" in others:
+            assert len(class_sizes(better.labels)) == len(class_sizes(start))
+        assert np.array_equal(intensifier.leap(start, test, 3, seed).labels, better.labels)
+    assert found > 2
+
+
+def test_a_leap_finds_what_few_partitions_meet() -> None:
+    """Two classes with almost all the entropy of the table: a search that never breaks that hardly finds any."""
+    problem = MoObam(k=5).build(om.dataset("german").take(np.arange(24)))
+    intensifier = Intensifier(problem)
+    strict = intensifier.test._replace(entropy=np.array([1.525, 1.685]) * np.log(2))
+    everyone = np.zeros(24, np.int64)
+    found = [intensifier.leap(everyone, strict, 2, seed) for seed in range(30)]
+    losses = [problem.evaluate(better.labels).values["loss"] for better in found]
+    assert min(losses) == pytest.approx(0.401979, abs=1e-6)  # proven by `epsilon`
+
+
+@given(st.integers(0, 1000), st.integers(1, 12), st.integers(1, 12))
+def test_a_partition_gets_as_many_classes_as_wanted(seed: int, classes: int, wanted: int) -> None:
+    problem = problem_of(("loss", "entropy"), 1, n=24)
+    draw = np.random.default_rng(seed)
+    labels = draw.permutation(np.arange(24) % classes)
+    near = neighbourhoods(problem.price, 5)  # type: ignore[attr-defined]
+    assert int(with_classes(labels, wanted, near, draw).max()) + 1 == wanted
 
 
 def test_it_is_the_same_for_a_seed() -> None:
