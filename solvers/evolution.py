@@ -55,9 +55,10 @@ class Evolution(FrontSolver):
     `memetic` adds local search: first for the ends of the front, then on members of the archive and in its gaps; with
     up to a few thousand records also leaps into gaps by way of partitions that break the conditions.
     `evaluations` counts decoded partitions, and local search by the work it takes: a sweep over n records as n / 10, a
-    round of ruin and recreate as the records of an average class, 40 + 0.3 n steps of a leap as one. Decisions met before are remembered and not counted;
-    a run that meets nothing else has converged. The generation under way is finished, so that a few populations more
-    than `evaluations` may be decoded. With it and without a time limit the front is the same for the same seed.
+    round of ruin and recreate as the records of an average class, 40 + 0.3 n steps of a leap as one. Decisions met
+    before are remembered and not counted; a run that meets nothing else has converged. The generation under way is
+    finished, so that a few populations more than `evaluations` may be decoded. With it and without a time limit the
+    front is the same for the same seed.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("pymoo",)
@@ -324,7 +325,8 @@ class Course:
     def _improved(self, seconds: float | None, task: Task) -> Improved | None:
         if task.classes is not None:
             test = self.intensifier.beyond(task.labels, task.seed)
-            return self.intensifier.leap(task.labels, test, task.classes, task.seed, self._left / _AT_ONCE)
+            most = self._left / _AT_ONCE
+            return self.intensifier.leap(task.labels, test, task.classes, task.seed, most, seconds)
         test = self.intensifier.conditions(task.labels, task.share, task.seed)
         return self.intensifier.improve(task.labels, test, self._rounds(task.labels), task.seed, seconds)
 

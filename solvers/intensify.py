@@ -42,6 +42,7 @@ _JUST = 1e-6  # by how much, in bits or as a distance, a level is missed at leas
 _LEAPING_RECORDS = 5_000
 _LEAP_STEPS = 60  # for each record at least, and up to ten times as many
 _LEAST_STEPS = 3_000
+_STEPS_A_SECOND = 1e6
 _STEPS, _STEPS_PER_RECORD = 40, 0.3  # that take about as long as an evaluation
 
 
@@ -172,19 +173,20 @@ class Intensifier:
         """Whether leaps are possible."""
         return self.price.n <= _LEAPING_RECORDS
 
-    def leap(self, labels: Labels, test: ClassTest, classes: int, seed: int, evaluations: float = inf) -> Improved:
+    def leap(
+        self, labels: Labels, test: ClassTest, classes: int, seed: int, most: float = inf, seconds: float | None = None
+    ) -> Improved:
         """The cheapest partition that meets the conditions on a walk that breaks them; the given one if none was met.
 
-        It has about so many classes, unless their number is prescribed or counts; it costs so many evaluations at most.
-        Every other leap holds only the sum of entropies: attributes may trade them.
+        It has about so many classes, unless their number is prescribed or counts, and costs at most so many evaluations
+        and about so many seconds. Every other leap holds only the sum of entropies: attributes may trade them.
         """
         draw = np.random.default_rng(seed)
         wanted = int(labels.max()) + 1 if self._counts_classes else min(classes, self.price.n // test.k)
         start = with_classes(labels, max(1, wanted), self._near, draw)
         per_evaluation = _STEPS + _STEPS_PER_RECORD * self.price.n
-        steps = int(
-            min(evaluations * per_evaluation, max(_LEAST_STEPS, _LEAP_STEPS * self.price.n) * 10 ** draw.random())
-        )
+        steps = max(_LEAST_STEPS, _LEAP_STEPS * self.price.n) * 10 ** draw.random()
+        steps = int(min(steps, most * per_evaluation, inf if seconds is None else seconds * _STEPS_A_SECOND))
         floors = self.test.entropy if draw.random() < 0.5 else test.entropy
         found = anneal(self.price, test, start, self._near, steps, draw, floors)
         return Improved(canonical(labels) if found is None else self.joined(found), ceil(steps / per_evaluation))
