@@ -158,8 +158,7 @@ class TestAnswers:
     def test_local_search_around_it_keeps_sizes_and_levels(self) -> None:
         problem = free("exact", 30).with_objectives("loss", "entropy")
         settler = Settler(problem)
-        start = settler.built(problem.test)
-        assert start is not None
+        start = next(labels for test, labels in settler.built() if test is settler.test)
         held = settler.conditions(start)
         better = settler.improve(start, held, rounds=12, seed=1, seconds=None)
         assert better is not None
