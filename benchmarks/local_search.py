@@ -69,7 +69,7 @@ def race(seconds: float, iterations: int | None, seeds: list[int], chosen: list[
     if chosen == ["scaling"]:
         return
     print(f"{'instance':<42}{'seed':>5}{'target':>12}{'measured':>12}{'reached':>9}{'at s':>7}{'cpu s':>7}{'load':>7}")
-    wanted = [bar for bar in bars() if not chosen or bar.group in chosen]
+    wanted = [bar for bar in bars() if not chosen or any(bar.label.startswith(c) or bar.group == c for c in chosen)]
     for bar, seed in product(wanted, seeds):
         problem = bar.build()
         LocalSearch(iterations=1).solve(problem)  # compilation is not what is timed
@@ -124,7 +124,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--iterations", type=int, help="rounds instead of seconds: the same answers on any machine")
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
-    parser.add_argument("--only", nargs="*", default=[], help="census tarragona german liang scaling")
+    parser.add_argument("--only", nargs="*", default=[], help="census tarragona german liang scaling, or a label")
     parser.add_argument("--sizes", nargs="*", type=int, default=[1_000, 3_000, 10_000, 30_000, 100_000, 300_000])
     arguments = parser.parse_args()
     race(arguments.seconds, arguments.iterations, arguments.seeds, arguments.only)
