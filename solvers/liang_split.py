@@ -11,6 +11,7 @@ from optmodels import registry
 from optmodels.errors import InputError, whole
 from optmodels.partition import Labels, canonical
 from optmodels.problem import Problem, Separable
+from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
 from solvers.box_tree import Rows
 from solvers.liang_greedy import by_increasing_variance
@@ -87,3 +88,5 @@ class LiangSplit(Solver):
         if found.labels is not None:
             first = np.unique(found.labels, return_index=True)[1]
             labels[rows] = rows[first][found.labels]
+        if found.stop is Stop.INTERRUPTED:  # it was the inner run that listened
+            raise KeyboardInterrupt

@@ -1,5 +1,8 @@
 """The two algorithms of Liang and Samavi: their published figures, the plain greedy rule, and honest options."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,8 +13,9 @@ from formulations import LiangSamavi, Microaggregation
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import canonical
 from optmodels.problem import ClassAdditive, Problem
-from optmodels.solver import Progress
+from optmodels.solver import Progress, Run
 from optmodels.testing import small_table
+from solvers.columns.solver import Columns
 from solvers.liang_greedy import LiangGreedy, by_increasing_variance
 from solvers.liang_split import LiangSplit
 
@@ -105,6 +109,21 @@ def test_time_over_before_it_began_still_gives_classes() -> None:
         assert solution.stop == "time"
         assert solution.labels is not None
         assert solution.labels.max() > 10
+
+
+def test_ctrl_c_within_a_subproblem_ends_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Problem] = []
+
+    def pressed(self: Columns, problem: Problem, run: Run) -> None:
+        asked.append(problem)
+        os.kill(os.getpid(), signal.SIGINT)
+        run.interrupt.heed()
+
+    monkeypatch.setattr(Columns, "search", pressed)
+    solution = LiangSplit().solve(LiangSamavi(k=3).build(small_table(60)))
+    assert solution.stop == "interrupted"
+    assert solution.labels is not None
+    assert len(asked) == 1
 
 
 def test_what_does_not_fit_is_refused() -> None:
