@@ -50,7 +50,6 @@ class GetAnonymized:
         mix: SensitiveMix | None = None,
     ) -> None:
         checked_order(order)
-        whole("bins", bins, 2, "one bin would make all numbers equal")
         finite("reach", reach, "it multiplies the number of strata that a class needs", positive=True)
         self.table = table
         self.mix = SensitiveMix(table, bins) if mix is None else mix

@@ -85,6 +85,8 @@ class MajeedHwang(Formulation):
             )
         if self.most_disclosure is not None:
             finite("most_disclosure", self.most_disclosure, "it is a probability")
+            if self.most_disclosure > 1:
+                raise InputError(f"most_disclosure is a probability and at most 1, not {self.most_disclosure!r}.")
 
     def build(self, table: Table, seed: int = 0) -> MajeedHwangProblem:
         """The problem of this table; the seed grows the forest, when its weights are first asked for.

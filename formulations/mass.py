@@ -101,8 +101,10 @@ class Mass(Formulation):
             return None
         try:
             return Recall(table, min(sizes, key=sizes.__getitem__), protocol, self.sample)
-        except InputError:  # nobody asked for this column: where it cannot be predicted there is no recall
-            return None
+        except InputError:
+            if self.positive is not None:
+                raise
+            return None  # nobody asked for this column: where it cannot be predicted there is no recall
 
 
 class MassProblem(Problem):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from optmodels.conditions import Conditions
-from optmodels.errors import InputError
+from optmodels.errors import InputError, whole
 from optmodels.metrics.privacy import Transport, distinct_l, transport_distance
 from optmodels.partition import Labels, group_rows, histograms
 from optmodels.table import Table
@@ -50,6 +50,7 @@ class SensitiveMix:
                 "MASS deals people to classes by their sensitive values and the table has none: name at least one "
                 "column as sensitive."
             )
+        whole("bins", bins, 2, "one bin would make all numbers equal")
         self.names = table.sensitive
         self.codes = np.empty((table.n, len(self.names)), np.int32)
         self.sizes: list[int] = []

@@ -88,5 +88,7 @@ class LiangSplit(Solver):
         if found.labels is not None:
             first = np.unique(found.labels, return_index=True)[1]
             labels[rows] = rows[first][found.labels]
+        if found.stop is Stop.TIME:
+            run.stop = Stop.TIME
         if found.stop is Stop.INTERRUPTED:  # it was the inner run that listened
             raise KeyboardInterrupt

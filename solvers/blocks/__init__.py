@@ -73,6 +73,8 @@ class Blocks(Solver):
             raise unknown("backend", str(self.backend), get_args(crew.Backend))
         if self.workers is not None:
             whole("workers", self.workers, 1)
+        if not isinstance(self.compare, bool):
+            raise InputError(f"compare must be True or False, not {self.compare!r}.")
         if (self.address is None) == (self.backend == "dask"):
             raise InputError(
                 "backend='dask' needs the address of a scheduler, or a client: address='tcp://host:8786'."

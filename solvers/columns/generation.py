@@ -111,7 +111,7 @@ class Generation:
             if added >= _FEW:
                 continue
             if self._reachable is None:
-                self._reachable = not self.pricer.out_of_reach(relaxed.duals, TOLERANCE)
+                self._reachable = not self.pricer.out_of_reach(relaxed.duals, TOLERANCE, self.expired)
             if not self._reachable:
                 return None
             with self._clock("exact"):

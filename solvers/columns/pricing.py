@@ -106,15 +106,21 @@ class Pricer:
         alone = alone and instance.types.only_size and instance.n_classes is None
         return range(instance.smallest, (instance.smallest if alone else instance.largest) + 1)
 
-    def out_of_reach(self, duals: Duals, tolerance: float) -> bool:
-        """Whether most searches would be cut short already for the smallest classes, by a sample of seeds."""
+    def out_of_reach(self, duals: Duals, tolerance: float, expired: Expired) -> bool:
+        """Whether most searches would be cut short, by nodes or time, already for the smallest classes: a sample."""
         instance = self.instance
         if instance.n_types <= _SAMPLE:
             return False
         seeds = np.linspace(0, instance.n_types - 1, _SAMPLE).astype(np.int64)
-        ceilings = np.full(_SAMPLE, -tolerance)
         bound = self.pair_bound(instance.smallest, duals)
-        completed = search_many(instance.types, bound, duals, seeds, ceilings, self._limit)[2]
+
+        def work(some: Ints) -> NDArray[np.bool_]:
+            ceilings = np.full(len(some), -tolerance)
+            completed: NDArray[np.bool_] = search_many(instance.types, bound, duals, some, ceilings, self._limit)[2]
+            return completed
+
+        with closing(self._side_by_side(work, seeds, expired)) as results:
+            completed = np.concatenate([done for _, done in results])
         return bool(completed.mean() < _LEAST_COMPLETED)
 
     def price(self, duals: Duals, tolerance: float, expired: Expired) -> Priced:

@@ -99,6 +99,11 @@ class Columns(Solver):
         improved(problem, run)
         if run.value == 0.0:
             return
+        if problem.price.n < 2 * problem.test.k:  # everyone in one class is the only partition
+            run.offer(np.zeros(problem.price.n, np.int64))
+            if run.value is not None:
+                run.prove(run.value)
+                return
         if run.labels is not None and problem.price.n > _ALWAYS_LISTED and candidate_centres.applies(problem):
             run.details["classes"] = "by their centres, which are searched for in boxes"
             candidate_centres.search(problem, run)

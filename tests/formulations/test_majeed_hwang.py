@@ -218,6 +218,7 @@ def test_adult_order_is_country_race_gender_age() -> None:
         ({"threshold": None}, "give most_disclosure"),
         ({"threshold": None, "most_disclosure": 0.9, "levels": "least"}, "threshold=None asks for"),
         ({"most_disclosure": -1}, "most_disclosure must not be negative"),
+        ({"most_disclosure": 1.5}, "at most 1, not 1.5"),
         ({"trees": 1}, "trees must be a whole number of at least 2"),
         ({"weights": {"age": 1, "jbo": 1}}, "There is no quasi-identifier 'jbo'. Did you mean 'job'"),
         ({"weights": {"age": 1}}, "none for the quasi-identifier 'job'"),

@@ -318,6 +318,8 @@ def test_missing_sensitive_numbers_are_an_error_that_names_the_column() -> None:
         ({"order": "hilbertt"}, "hilbert"),
         ({"reach": -1.0}, "reach"),
         ({"bins": 1}, "bins"),
+        ({"bins": "many"}, "bins must be a whole number"),
+        ({"positive": "yess"}, "yess"),
         ({"k": 1}, "k must"),
         ({"classifiers": ("lg",)}, "lg"),
         ({"splits": 0}, "splits"),

@@ -276,6 +276,19 @@ def test_a_halted_search_is_cut_short_and_says_so() -> None:
         assert completed.all() != halted
 
 
+def test_trying_whether_pricing_is_within_reach_ends_with_the_time() -> None:
+    instance = instance_of(random_problem(70, 25, seed=2))
+    duals = CutSet(instance.types.copies).duals(np.full(70, 2 * instance.distance.mean()), 0.0, np.zeros(0))
+    assert Pricer(instance, node_limit=10**15).out_of_reach(duals, 1e-7, lambda: True)  # else it takes years
+
+
+def test_too_few_records_for_two_classes_are_one() -> None:
+    solution = Columns().solve(random_problem(60, 31, seed=1), time_limit=60)
+    assert solution.status is Status.OPTIMAL
+    assert solution.labels.max() == 0
+    assert "columns" not in solution.details  # none had to be generated
+
+
 def test_pricing_that_is_out_of_reach_leaves_a_bound_and_a_polished_partition() -> None:
     problem = random_problem(70, 6, seed=6)
     solution = Columns(node_limit=1).solve(problem, time_limit=3)

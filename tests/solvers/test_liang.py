@@ -13,6 +13,7 @@ from formulations import LiangSamavi, Microaggregation
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import canonical
 from optmodels.problem import ClassAdditive, Problem
+from optmodels.solution import Stop
 from optmodels.solver import Progress, Run
 from optmodels.testing import small_table
 from solvers.columns.solver import Columns
@@ -109,6 +110,14 @@ def test_time_over_before_it_began_still_gives_classes() -> None:
         assert solution.stop == "time"
         assert solution.labels is not None
         assert solution.labels.max() > 10
+
+
+def test_a_subproblem_that_ran_out_of_time_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_slow(self: Columns, problem: Problem, run: Run) -> None:
+        run.stop = Stop.TIME
+
+    monkeypatch.setattr(Columns, "search", too_slow)
+    assert LiangSplit().solve(LiangSamavi(k=3).build(small_table(9)), time_limit=60).stop == "time"
 
 
 def test_ctrl_c_within_a_subproblem_ends_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("liang-split", {"solver": "local_search"}, "'local_search' proves nothing"),
     ("liang-split", {"solver": "colums"}, "Did you mean 'columns'"),
     ("mondrian", {"relaxed": "yes"}, "relaxed must be True or False"),
+    ("blocks", {"compare": "no"}, "compare must be True or False"),
     ("local_search", {"iterations": 1.5}, "iterations must be a whole number of at least 0"),
     ("local_search", {"workers": 0}, "workers must be a whole number of at least 1"),
     ("local_search", {"workers": True}, "workers must be a whole number of at least 1"),

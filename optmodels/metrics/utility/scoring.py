@@ -55,8 +55,8 @@ class Answers:
 
     def _how(self, average: str | None) -> dict[str, Any]:
         chosen = average or self.average
-        labels = None if chosen == "binary" else self._names
-        return {"average": chosen, "pos_label": self.positive, "labels": labels, "zero_division": 0.0}
+        which = {"pos_label": self.positive} if chosen == "binary" else {"labels": self._names}
+        return {"average": chosen, "zero_division": 0.0, **which}
 
     def accuracy(self) -> float:
         """Share of rows predicted right."""
