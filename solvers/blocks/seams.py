@@ -50,7 +50,8 @@ class Comparison:
 
     def said(self, blocks: int, inner: str) -> str:
         """The comparison in one sentence."""
-        return f"{blocks:,} blocks by {inner} lose {self.excess:.2%} more than merged ones ({self.how})."
+        than = "less" if self.excess < 0 else "more"
+        return f"{blocks:,} blocks by {inner} lose {abs(self.excess):.2%} {than} than merged ones ({self.how})."
 
 
 def records_merged(cuts: Cuts) -> int:

@@ -25,6 +25,7 @@ from optmodels.testing import check_solution, small_table
 from solvers import solve
 from solvers.blocks import Blocks
 from solvers.blocks.cutting import cut_into_blocks
+from solvers.blocks.seams import Comparison
 from solvers.blocks.shared import shared
 
 QUICK = {"iterations": 20}
@@ -297,3 +298,8 @@ def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingDependencyError, match=r"optmodels\[dask\]"):
         Blocks(backend="dask", address="tcp://127.0.0.1:9").solve(Microaggregation(k=3).build(numbers(20)))
+
+
+@pytest.mark.parametrize(("merged", "told"), [(2.0, "lose 50.00% less than"), (0.5, "lose 100.00% more than")])
+def test_what_seams_cost_or_save_is_said(merged: float, told: str) -> None:
+    assert told in Comparison("measured", blocks=1.0, merged=merged).said(6, "mdav")
