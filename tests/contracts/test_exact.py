@@ -102,13 +102,17 @@ MODELS = {"microaggregation": microaggregation, "liang-samavi": liang_samavi, "a
 
 def problem_of(seed: int, models: str, most: int = 7, sensitive: int | None = None) -> Problem:
     """A problem of one of the models, not known beforehand to be infeasible."""
+    problem = any_problem(seed, models, most, sensitive)
+    assume(problem.impossible() is None)
+    return problem
+
+
+def any_problem(seed: int, models: str, most: int = 7, sensitive: int | None = None) -> Problem:
     draw = np.random.default_rng(seed)
     table = random_table(draw, most, sensitive)
     name = str(draw.choice(models.split()))
     model = MODELS[name](draw, table) if name in MODELS else mo_obam(draw, table, name)  # type: ignore[arg-type]
-    problem = model.build(table)
-    assume(problem.impossible() is None)
-    return problem
+    return model.build(table)
 
 
 def agrees(solver: str, problem: Problem) -> None:
@@ -121,6 +125,14 @@ def agrees(solver: str, problem: Problem) -> None:
         return
     assert solution.status == "optimal"
     assert solution.value == pytest.approx(best[1].values[problem.target.name], rel=SAME, abs=SAME)
+
+
+@settings(max_examples=60)
+@given(SEEDS)
+def test_what_is_called_impossible_is(seed: int) -> None:
+    problem = any_problem(seed, "microaggregation bi aminifar")
+    note(f"{problem.formulation} on\n{problem.table.frame}")
+    assert problem.impossible() is None or brute_force(problem) is None
 
 
 @settings(max_examples=40)
