@@ -221,13 +221,13 @@ class Solver(ABC):
         self._check(problem, time_limit, seed)
         warm = None if start is None else problem.check(start)
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm)
-        if reason := problem.impossible():
-            run.infeasible(reason)
-            return run.solution()
         try:
             with run.interrupt.listening():
                 if warm is not None:
                     run.offer(warm)
+                if reason := problem.impossible():
+                    run.infeasible(reason)
+                    return run.solution()
                 self.search(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)

@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import LiangSamavi
-from optmodels import Table
+from optmodels import Conditions, Table
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import class_sizes
 from optmodels.testing import check_formulation, small_table
+from solvers import solve
 
 
 @pytest.mark.parametrize("weights", [None, {"number_0": 3.0, "category_0": 0.5}])
@@ -111,3 +112,14 @@ def holds(model):
         and (row.upper is None or pyo.value(row.body) <= pyo.value(row.upper) + 1e-7)
         for row in model.component_data_objects(pyo.Constraint, active=True)
     )
+
+
+def test_conditions_beyond_k_are_held_by_columns_and_refused_by_the_pairwise_model() -> None:
+    table = small_table(8, seed=2, values=2)
+    problem = LiangSamavi(k=2, distinct_l=2).build(table)
+    with pytest.raises(RefusedError, match=r"knows of no condition but k.*distinct l >= 2"):
+        problem.to_pyomo()
+    solution = solve(problem, solver="columns", time_limit=60)
+    assert solution.status == "optimal"
+    assert solution.release().audit.check(Conditions(2, distinct_l=2)) == []
+    assert solution.value > solve(LiangSamavi(k=2).build(table), solver="columns", time_limit=60).value
