@@ -14,6 +14,7 @@ import moocore
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_integer_dtype
 
 from optmodels.errors import InputError, finite, unknown
 from optmodels.files import write_whole
@@ -28,6 +29,7 @@ _SAME = 1e-12
 # Saved values are the same partition's on the same table if they differ by no more than this, relatively.
 _REPRODUCED = 1e-7
 _RECORD = ("formulation", "parameters", "objectives", "records", "points", "details")
+_MAPPINGS = ("parameters", "objectives", "details")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +107,7 @@ class ParetoFront:
                 raise unknown("objective", name, self.names)
         for name, weight in (weights or {}).items():
             finite(f"The weight of '{name}'", weight, "objectives to be maximised need no sign")
+        scaled = self._scaled()
         allowed = np.ones(len(self), bool)
         for name, limit in (limits or {}).items():
             if isnan(limit):
@@ -114,7 +117,7 @@ class ParetoFront:
         if not allowed.any():
             raise InputError(f"No point of the front is within {dict(limits or {})}; the front spans {self._span()}.")
         chosen = weights or {self.names[0]: 1.0}
-        score = self._scaled() @ np.array([chosen.get(name, 0.0) for name in self.names])
+        score = scaled @ np.array([chosen.get(name, 0.0) for name in self.names])
         return self.points[int(np.argmin(np.where(allowed, score, np.inf)))]
 
     def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
@@ -195,8 +198,9 @@ class ParetoFront:
             raise InputError(f"There is no saved front in '{folder}': front.json is missing.")
         try:
             record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            return {key: record[key] for key in _RECORD}
-        except (ValueError, KeyError, TypeError) as error:
+            mappings = {key: dict(record[key].items()) for key in _MAPPINGS}
+            return {key: record[key] for key in _RECORD} | mappings
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"'{path}' is not the record of a front, or damaged: save the front again.") from error
 
     @classmethod
@@ -214,23 +218,12 @@ class ParetoFront:
             raise InputError(f"The front in '{path}' is of another problem: {other}. Build the problem as it was then.")
         _check_objectives(f"The front in '{path}'", record["objectives"], problem)
         frame, labels = _read(path / "front.parquet"), _read(path / "labels.parquet")
-        fits = labels.shape == (problem.n if len(frame) else 0, len(frame))
-        if not fits or not {objective.name for objective in problem.objectives} <= set(frame.columns):
-            raise InputError(f"The front in '{path}' is damaged: its points and their labels do not fit together.")
-        solutions = [
-            Solution(
-                problem=problem,
-                solver=row["solver"],
-                status=Status(row["status"]),
-                stop=Stop(row["stop"]),
-                labels=labels[str(i)].to_numpy(np.int64),
-                values={objective.name: float(row[objective.name]) for objective in problem.objectives},
-                bound=None if pd.isna(row["bound"]) else float(row["bound"]),
-                seconds=float(row["seconds"]),
-                seed=int(row["seed"]),
-            )
-            for i, row in enumerate(frame.to_dict("records"))
-        ]
+        try:
+            solutions = _saved(problem, frame, labels)
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(
+                f"The front in '{path}' is damaged: its points and their labels do not fit together."
+            ) from error
         points = [_judged(problem, point, f"Point {i} of the front in '{path}'") for i, point in enumerate(solutions)]
         for i, (saved, point) in enumerate(zip(solutions, points, strict=True)):
             for name, value in saved.values.items():
@@ -257,6 +250,11 @@ class ParetoFront:
         missing = [name for name in self.names if name not in reference]
         if missing:
             raise InputError(f"The reference point needs a value for every objective; missing: {', '.join(missing)}.")
+        for name, value in reference.items():
+            if name not in self.names:
+                raise unknown("objective", name, self.names)
+            if isnan(value):
+                raise InputError(f"The reference point's '{name}' must be a number, not {value!r}.")
         return np.array([_sign(self.problem, j) * reference[name] for j, name in enumerate(self.names)])
 
     def _span(self) -> str:
@@ -272,6 +270,28 @@ def _read(path: Path) -> pd.DataFrame:
         return pd.read_parquet(path)
     except (OSError, ValueError) as error:
         raise InputError(f"The saved front lacks '{path}', or it is damaged: save the front again.") from error
+
+
+def _saved(problem: Problem, frame: pd.DataFrame, labels: pd.DataFrame) -> list[Solution]:
+    """The points of two saved frames; whatever they lack or have of another kind is a KeyError, TypeError or so."""
+    if labels.shape != (problem.n if len(frame) else 0, len(frame)):
+        raise ValueError("every point needs the class of every record")
+    if not all(is_integer_dtype(kind) for kind in labels.dtypes):
+        raise TypeError("classes are whole numbers")
+    return [
+        Solution(
+            problem=problem,
+            solver=row["solver"],
+            status=Status(row["status"]),
+            stop=Stop(row["stop"]),
+            labels=labels[str(i)].to_numpy(np.int64),
+            values={objective.name: float(row[objective.name]) for objective in problem.objectives},
+            bound=None if pd.isna(row["bound"]) else float(row["bound"]),
+            seconds=float(row["seconds"]),
+            seed=int(row["seed"]),
+        )
+        for i, row in enumerate(frame.to_dict("records"))
+    ]
 
 
 def _objectives(problem: Problem) -> dict[str, str]:

@@ -1,8 +1,12 @@
+import json
+from collections.abc import Callable
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -61,6 +65,36 @@ def test_hypervolume_and_distance_by_hand(problem: Problem) -> None:
     assert front.igd_plus(front) == 0.0
     with pytest.raises(InputError, match="missing: entropy"):
         front.hypervolume({"loss": 1.0})
+    with pytest.raises(InputError, match="There is no objective 'los'"):
+        front.hypervolume({**reference, "los": 1.0})
+    with pytest.raises(InputError, match="'loss' must be a number"):
+        front.hypervolume({**reference, "loss": float("nan")})
+
+
+def front_of(problem: Problem, *values: tuple[float, float]) -> ParetoFront:
+    """Points of these losses and entropies, whatever partition has them."""
+    named = [{"loss": loss, "entropy": entropy} for loss, entropy in values]
+    labels = np.zeros(problem.n, np.int64)
+    points = [Solution(problem, "hand", Status.FEASIBLE, Stop.CONVERGED, labels, value) for value in named]
+    return ParetoFront.of(problem, points)
+
+
+def test_knee_and_distance_of_fronts_made_by_hand(problem: Problem) -> None:
+    front = front_of(problem, (0.1, 0.0), (0.2, 1.5), (0.6, 1.8), (0.9, 2.0))
+    assert front.knee_index == 1  # scaled: 1, 0.125 + 0.25, 0.625 + 0.1, 1
+    assert front.knee().values == {"loss": 0.2, "entropy": 1.5}
+    # Only what a front lacks counts: 0.3 of loss and 0.4 of entropy, which are 0.5 apart.
+    worse, better = front_of(problem, (0.4, 1.0)), front_of(problem, (0.1, 1.4))
+    assert worse.igd_plus(better) == pytest.approx(0.5)
+    assert better.igd_plus(worse) == 0.0
+    assert worse.igd_plus(front_of(problem, (0.3, 0.5), (0.4, 1.1))) == pytest.approx(0.1)
+    assert (worse.knee_index, worse.pick(limits={"entropy": 1.0}).values["loss"]) == (0, 0.4)
+
+
+def test_nothing_can_be_picked_from_an_empty_front(problem: Problem) -> None:
+    for choose in (ParetoFront.knee, ParetoFront.pick, lambda front: front.pick(limits={"loss": 1.0})):
+        with pytest.raises(InputError, match="The front has no point"):
+            choose(ParetoFront.of(problem, []))
 
 
 def test_knee_and_pick(problem: Problem) -> None:
@@ -70,7 +104,6 @@ def test_knee_and_pick(problem: Problem) -> None:
     assert front.pick(weights={"entropy": 1.0}).values == front[-1].values
     middle = front[1].values["entropy"]
     assert front.pick(limits={"entropy": middle}).values == front[1].values
-    assert front.knee() in front.points
     with pytest.raises(InputError, match="Did you mean 'entropy'"):
         front.pick(weights={"entropi": 1.0})
     with pytest.raises(InputError, match="the front spans"):
@@ -186,3 +219,36 @@ def test_weights_are_finite_and_not_negative(problem: Problem, weight: float) ->
         front.pick(weights={"entropy": weight})
     with pytest.raises(InputError, match="The limit of 'loss'"):
         front.pick(limits={"loss": float("nan")})
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("front", lambda frame: frame.drop(columns="status")),
+        ("front", lambda frame: frame.assign(status="best")),
+        ("front", lambda frame: frame.drop(columns="loss")),
+        ("front", lambda frame: frame.assign(loss="low")),
+        ("front", lambda frame: frame.assign(seed=float("nan"))),
+        ("front", lambda frame: frame.iloc[1:]),
+        ("labels", lambda frame: frame.iloc[1:]),
+        ("labels", lambda frame: frame.rename(columns={"0": "first"})),
+        ("labels", lambda frame: frame.astype(float).replace(1.0, float("nan"))),
+    ],
+)
+def test_damaged_points_are_an_error_in_words(
+    problem: Problem, tmp_path: Path, name: str, damage: Callable[[pd.DataFrame], pd.DataFrame]
+) -> None:
+    ParetoFront.of(problem, random_solutions(problem, 3)).save(tmp_path)
+    file = tmp_path / f"{name}.parquet"
+    damage(pd.read_parquet(file)).to_parquet(file)
+    with pytest.raises(InputError, match="is damaged"):
+        ParetoFront.load(tmp_path, problem)
+
+
+@pytest.mark.parametrize("part", [{"objectives": ["loss"]}, {"parameters": []}, {"details": 3}], ids=str)
+def test_a_damaged_record_is_an_error_in_words(problem: Problem, tmp_path: Path, part: dict[str, Any]) -> None:
+    ParetoFront.of(problem, random_solutions(problem, 3)).save(tmp_path)
+    file = tmp_path / "front.json"
+    file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | part), encoding="utf-8")
+    with pytest.raises(InputError, match="is not the record of a front, or damaged"):
+        ParetoFront.load(tmp_path, problem)
