@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import ceil
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import Any, TypeVar
 
 import numpy as np
@@ -45,6 +45,7 @@ Result = TypeVar("Result")
 GROUP_ROWS = 250_000
 SAMPLE_PER_GROUP = 1_000
 MOST_SAMPLED = 2_000_000
+REMOVALS = 20  # attempts to remove what is on its way
 AUDIT_FILE = "_audit.json"  # readers of Parquet folders pass over names that begin so
 
 
@@ -79,7 +80,8 @@ def anonymize_folder(
     """Anonymise a Parquet folder, or a Dask DataFrame, into a folder that appears whole or not at all.
 
     `group_rows` is about how many records a worker holds at a time, and so bounds its memory. Once the time is over, or
-    after Ctrl-C, the groups that are left are cut at medians, which takes little; a second Ctrl-C leaves nothing.
+    after Ctrl-C, the blocks that are left are cut at medians, in groups under way too, which takes little; a second
+    Ctrl-C leaves nothing.
 
     Raises:
         InputError: the source, the roles or the options are wrong, or `out` exists already.
@@ -95,8 +97,8 @@ def anonymize_folder(
     check_roles(roles)
     with (
         dask_client(chosen.address) as client,
-        crew(chosen.backend, chosen.worker_count, client) as workers,
         _scratch(target.parent) as scratch,
+        crew(chosen.backend, chosen.worker_count, client) as workers,
     ):
         flow = _Flow(workers, seed, time_limit, on_progress)
         folder = _as_folder(source, scratch)
@@ -180,7 +182,15 @@ class _Flow:
 
             return Step(groups.solve_group, arguments)
 
-        return self._all("solving groups", [step(number, leaves) for number, leaves in enumerate(settled)])
+        def pass_on() -> None:
+            if self.interrupt.pressed:
+                plan.stop_file.touch()
+
+        try:
+            return self._all("solving groups", [step(number, leaves) for number, leaves in enumerate(settled)], pass_on)
+        except BaseException:  # a second Ctrl-C, or a group without a solution: nobody waits for the others
+            plan.stop_file.touch()
+            raise
 
     def _publish(
         self,
@@ -250,13 +260,16 @@ class _Flow:
         """The results of some work on each of these arguments."""
         return self._all(note, [Step(work, lambda _, one=one: one) for one in given])  # type: ignore[misc]
 
-    def _all(self, note: str, steps: Sequence[Step[Result]]) -> list[Result]:
+    def _all(
+        self, note: str, steps: Sequence[Step[Result]], meanwhile: Callable[[], object] = lambda: None
+    ) -> list[Result]:
         results: dict[int, Result] = {}
 
         def report() -> None:
             if self.on_progress is not None:
                 seconds = perf_counter() - self.began
                 self.on_progress(Progress("blocks", seconds, None, None, None, note, len(results), len(steps)))
+            meanwhile()
 
         def lost(step: int, error: BaseException) -> None:
             raise NoSolutionError(
@@ -275,7 +288,12 @@ def _scratch(beside: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with Interrupt().listening():  # an impatient Ctrl-C is not to leave half of it
+            for _ in range(REMOVALS):
+                shutil.rmtree(folder, ignore_errors=True)
+                if not folder.exists():
+                    break
+                sleep(0.1)  # a worker of a cluster was about to write
 
 
 def _as_folder(source: object, scratch: Path) -> Path:

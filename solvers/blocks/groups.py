@@ -5,7 +5,9 @@ Every step reads files, writes one file that appears whole or not at all, and ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from math import isclose
@@ -23,10 +25,13 @@ from optmodels.audit_parts import Ground, Tally, part_audit
 from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import NoSolutionError
 from optmodels.files import write_whole
+from optmodels.interrupt import Interrupt
+from optmodels.partition import Labels
 from optmodels.price import SPREAD, Floats, extent
 from optmodels.problem import Formulation, Problem, Separable, whole_price
 from optmodels.recoding import Method, in_value_order, recode, spelled
 from optmodels.roles import Roles
+from optmodels.solver import Run
 from optmodels.table import Table
 from optmodels.whole import Moments, Whole
 from solvers.blocks.pieces import Piece, frame_together, peak_megabytes, read_together, write_sorted
@@ -35,6 +40,8 @@ from solvers.blocks.work import block_seed
 
 if TYPE_CHECKING:
     from solvers.blocks import Blocks
+
+LOOK_SECONDS = 0.25  # between two looks whether to stop
 
 
 @dataclass(frozen=True)
@@ -48,6 +55,11 @@ class Plan:
     seed: int
     whole: Whole
     scratch: Path
+
+    @property
+    def stop_file(self) -> Path:
+        """What tells all workers to stop once it is there: threads, processes and other machines see the same files."""
+        return self.scratch / "stop"
 
     @property
     def roles_once_cleaned(self) -> Roles:
@@ -185,26 +197,61 @@ def solve_group(
 ) -> Group:
     """Cut a group into blocks, solve them, recode, and write the records by the part that their values belong to."""
     problem = plan.posed(Table.with_roles(frame_together(members), plan.roles_once_cleaned))
-    hurried = seconds is not None and seconds <= 0
-    solver = replace(plan.solver, inner="mondrian", inner_options=None) if hurried else plan.solver
-    solution = solver.solve(problem, time_limit=None if hurried else seconds, seed=block_seed(plan.seed, number))
-    if solution.labels is None:
-        raise NoSolutionError(f"A group of {problem.n} records has no solution: {solution.reason}")
+    if reason := problem.impossible():
+        raise NoSolutionError(f"A group of {problem.n} records has no solution: {reason}")
     assert isinstance(problem, Separable)
-    recoded = _uniform(problem.table, recode(problem.table, solution.labels, method), method)
+    labels, details = _solved(problem, plan, block_seed(plan.seed, number), seconds)
+    recoded = _uniform(problem.table, recode(problem.table, labels, method), method)
     key = pd.util.hash_pandas_object(recoded[list(problem.table.quasi)], index=False).to_numpy() % np.uint64(parts)
     file = plan.scratch / f"group-{number:06}.parquet"
     found = write_sorted(recoded, key.astype(np.int64), file)
-    details = solution.details
     return Group(
         str(file),
         found,
         problem.target.name,
-        Cost.of(problem, solution.labels),
+        Cost.of(problem, labels),
         _count(details["blocks"]),
-        _count(details["blocks"] if hurried else details["blocks_by_median_cuts"]),
+        _count(details["blocks_by_median_cuts"]),
         peak_megabytes(),
     )
+
+
+def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> tuple[Labels, dict[str, object]]:
+    """The classes of a group and what became of its blocks; once told to stop, what is left is cut at medians."""
+    with _told_by(plan.stop_file) as interrupt:
+        if not interrupt.pressed and (seconds is None or seconds > 0):
+            run = Run(problem, plan.solver.name, time_limit=seconds, seed=seed)
+            run.interrupt = interrupt
+            with suppress(KeyboardInterrupt):  # the blocks that were solved until then are kept
+                plan.solver.search(problem, run)
+            if run.labels is not None:
+                return run.labels, run.details
+    hurried = Run(problem, plan.solver.name, seed=seed)
+    replace(plan.solver, inner="mondrian", inner_options=None).search(problem, hurried)
+    if hurried.labels is None:
+        raise NoSolutionError(f"A group of {problem.n} records has no solution that median cuts would find.")
+    return hurried.labels, hurried.details | {"blocks_by_median_cuts": hurried.details["blocks"]}
+
+
+@contextmanager
+def _told_by(stop_file: Path) -> Iterator[Interrupt]:
+    """An interrupt that is pressed as soon as the file is there, or the folder that it would be in is gone."""
+    interrupt, over = Interrupt(), threading.Event()
+
+    def look() -> bool:
+        interrupt.pressed = stop_file.exists() or not stop_file.parent.exists()
+        return interrupt.pressed
+
+    def watch() -> None:
+        while not over.wait(LOOK_SECONDS) and not look():
+            pass
+
+    if not look():
+        threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield interrupt
+    finally:
+        over.set()
 
 
 def _count(value: object) -> int:

@@ -175,6 +175,35 @@ def test_ctrl_c_and_time_cut_the_rest_at_medians(source: Path, tmp_path: Path) -
         assert found.provenance["details"]["blocks_by_median_cuts"] > 0  # type: ignore[index]
 
 
+@pytest.mark.parametrize(("backend", "times"), [("in-process", 1), ("in-process", 2), ("processes", 1)])
+def test_ctrl_c_reaches_groups_under_way(source: Path, tmp_path: Path, backend: Any, times: int) -> None:
+    """Without it the test would not come to its end: the inner solver has work for hours."""
+    presses: list[float] = []
+
+    def press(state: Progress) -> None:
+        if state.note == "solving groups" and len(presses) < times:
+            presses.append(state.seconds)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    settings: dict[str, Any] = {
+        "roles": ROLES,
+        "formulation": Microaggregation(k=5),
+        "solver": Blocks(inner_options={"iterations": 10**9}, backend=backend, workers=1),
+        "group_rows": 200,
+        "on_progress": press,
+    }
+    if times == 1:
+        found = anonymize_folder(source, tmp_path / "out", **settings)
+        assert found.provenance["stop"] == "interrupted"
+        assert found.audit.k >= 5
+        assert len(released(tmp_path / "out")) == 600
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            anonymize_folder(source, tmp_path / "out", **settings)
+    left = ["in", "out"] if times == 1 else ["in"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == left, "nothing unfinished is left beside them"
+
+
 def test_missing_cells_and_bins(tmp_path: Path) -> None:
     frame = people(300)
     frame["visits"] = frame["visits"].astype("Int64").mask(frame["age"] == 40)
