@@ -36,7 +36,7 @@ class Blocks(Solver):
     backend and with any number of workers, unless a time limit decides how long each block is worked on.
 
     With `compare` the details say what the seams cost: a table of few blocks is solved as one block too, of others some
-    pairs of neighbouring blocks are, which takes a tenth of the time.
+    pairs of neighbouring blocks are, which takes a tenth of the time where there are 80 blocks or more.
 
     >>> import optmodels as om
     >>> from formulations import Microaggregation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,15 +16,17 @@ from solvers.blocks.stitching import Stitching
 from solvers.blocks.work import Solved, block_seed, solve_block
 
 WHOLE_BLOCKS = 5  # a table of up to so many blocks is solved as one for comparison
-PAIRS = 8
-BLOCKS_PER_PAIR = 20  # so that merged pairs take a tenth of the work
+FEWEST_PAIRS, PAIRS = 4, 8  # one pair may be much better or worse than the others
+BLOCKS_PER_PAIR = 20  # so that of many blocks merged pairs take a tenth of the work
 TIME_SHARE = 0.1
 
 MEASURED = "measured: the whole table solved as one block, with the same effort per record"
 ESTIMATED = (
     "estimated from neighbouring blocks, {} of them, merged in pairs and solved again with the same effort per record; "
-    "blocks twice as large would save this much, one block for the whole table more"
+    "{}; from pair to pair the excess is {:.2%} to {:.2%}"
 )
+LARGER_ARE_BETTER = "blocks twice as large would save this much, what one block for the whole table would is not known"
+LARGER_ARE_NO_BETTER = "blocks twice as large would save nothing"
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Comparison:
     how: str
     blocks: float
     merged: float
+    range: tuple[float, float] | None = None  # of the excess over pairs
 
     def told(self) -> dict[str, object]:
         """The comparison by name, with the excess as a share of the smaller loss."""
@@ -41,17 +45,31 @@ class Comparison:
             "loss_in_blocks": self.blocks,
             "loss_merged": self.merged,
             "excess": self.excess,
+            **({} if self.range is None else {"excess_of_pairs": list(self.range)}),
         }
 
     @property
     def excess(self) -> float:
         """By how much blocks lose more, as a share of what fewer blocks lose; negative where they lose less."""
-        return self.blocks / self.merged - 1 if self.merged > 0 else 0.0
+        return _excess(self.blocks, self.merged)
+
+    @classmethod
+    def of_pairs(cls, losses: Sequence[tuple[float, float]]) -> Comparison:
+        """An estimate from the losses of pairs of blocks, apart and merged."""
+        apart, together = (sum(of_pair) for of_pair in zip(*losses, strict=True))
+        each = [_excess(*pair) for pair in losses]
+        verdict = LARGER_ARE_BETTER if apart > together else LARGER_ARE_NO_BETTER
+        how = ESTIMATED.format(2 * len(losses), verdict, min(each), max(each))
+        return cls(how, apart, together, (min(each), max(each)))
 
     def said(self, blocks: int, inner: str) -> str:
         """The comparison in one sentence."""
         than = "less" if self.excess < 0 else "more"
         return f"{blocks:,} blocks by {inner} lose {abs(self.excess):.2%} {than} than merged ones ({self.how})."
+
+
+def _excess(blocks: float, merged: float) -> float:
+    return blocks / merged - 1 if merged > 0 else 0.0
 
 
 def records_merged(cuts: Cuts) -> int:
@@ -69,22 +87,22 @@ def compare(stitching: Stitching, problem: Separable, inner: Solver, run: Run) -
         return None
     if len(cuts) <= WHOLE_BLOCKS:
         return _whole(stitching, problem, inner, run)
-    pairs = np.random.default_rng(run.seed).permutation(cuts.pairs)[: min(PAIRS, -(-len(cuts) // BLOCKS_PER_PAIR))]
-    apart = together = 0.0
-    seen = 0
-    for first in pairs.tolist():
+    wanted = min(PAIRS, max(FEWEST_PAIRS, -(-len(cuts) // BLOCKS_PER_PAIR)))
+    pairs = np.random.default_rng(run.seed).permutation(cuts.pairs)[:wanted]
+    losses: list[tuple[float, float]] = []
+    for tried, first in enumerate(pairs.tolist()):
         if run.time_limit is not None and run.expired:
             break
-        run.report(f"merging blocks for comparison: {seen} of {len(pairs)} pairs")
+        run.report(f"merging blocks for comparison: {len(losses)} of {len(pairs)} pairs")
         rows = cuts.order[cuts.starts[first] : cuts.starts[first + 2]]
         before = _loss(problem, rows, stitching.labels[rows] + _offset(stitching, first, len(rows)))
-        merged = _merged(problem, rows, inner, run, run.remaining / (len(pairs) - seen), len(cuts) + first)
+        merged = _merged(problem, rows, inner, run, run.remaining / (len(pairs) - tried), len(cuts) + first)
         if merged is None:
             continue
-        apart, together, seen = apart + before, together + _loss(problem, rows, merged), seen + 1
-        if _loss(problem, rows, merged) < before:
+        losses.append((before, _loss(problem, rows, merged)))
+        if losses[-1][1] < before:
             stitching.put_pair(first, Solved(merged.astype(np.int32), True))
-    return Comparison(ESTIMATED.format(2 * seen), apart, together) if seen else None
+    return Comparison.of_pairs(losses) if losses else None
 
 
 def _whole(stitching: Stitching, problem: Separable, inner: Solver, run: Run) -> Comparison | None:

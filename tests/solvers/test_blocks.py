@@ -191,8 +191,21 @@ def test_the_cost_of_seams_is_told() -> None:
     assert told["excess"] == pytest.approx(told["loss_in_blocks"] / told["loss_merged"] - 1)
     assert few.value == pytest.approx(min(told["loss_in_blocks"], told["loss_merged"]))
     many = Blocks(block_size=30, inner_options={"iterations": 100}).solve(problem)
-    assert many.details["one_block"]["how"].startswith("estimated from neighbouring blocks, 2 of them")  # type: ignore[index]
+    estimate: Any = many.details["one_block"]
+    assert estimate["how"].startswith("estimated from neighbouring blocks, 8 of them")
+    least, most = estimate["excess_of_pairs"]
+    assert least <= estimate["excess"] <= most
     check_solution(many)
+
+
+def test_merged_pairs_that_are_no_better_promise_nothing() -> None:
+    worse = Comparison.of_pairs([(1.0, 1.1), (2.0, 1.95)])
+    assert worse.excess < 0
+    assert "would save nothing" in worse.how
+    assert worse.range == pytest.approx((1 / 1.1 - 1, 2 / 1.95 - 1))
+    better = Comparison.of_pairs([(1.1, 1.0), (2.0, 2.0)])
+    assert "would save this much" in better.how
+    assert "more" not in better.how
 
 
 def test_equal_records_are_cut_too() -> None:
