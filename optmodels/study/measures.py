@@ -101,7 +101,8 @@ def progress_times(runs: pd.DataFrame, curves: pd.DataFrame, tolerance: float) -
 
 
 def _moments(runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
-    """The moments of the curves, with how far each is from the best known value."""
+    """The moments of the curves of runs that succeeded, with how far each is from the best known value."""
+    runs = runs[runs["outcome"] == "done"]
     known = runs.assign(best=best_known(runs), maximised=to_be_large(runs)).set_index("key")[["best", "maximised"]]
     moments = curves[curves["value"].notna() & curves["run"].isin(runs["key"])].join(known, on="run")
     return moments.assign(excess=excess(moments["value"], moments["best"], moments["maximised"].astype(bool)))

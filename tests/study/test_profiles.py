@@ -84,6 +84,12 @@ def test_data_profile_of_more_and_wild() -> None:
     assert shares(relative, "fast", "budget") == [[0.0, 0.0], [10.0, 0.5], [30.0, 1.0]]
 
 
+def test_what_a_failed_run_found_on_its_way_does_not_count() -> None:
+    failed = RUNS.assign(outcome=["error", *RUNS["outcome"].iloc[1:]])
+    assert measures.times_to_target(RUNS, CURVES, 1.0).iat[0] == 1.0
+    assert measures.times_to_target(failed, CURVES, 1.0).iat[0] == np.inf
+
+
 def test_anytime_curves_step_from_one_incumbent_to_the_next() -> None:
     found = profiles.anytime(RUNS, CURVES)
     fast = found[found["solver"] == "fast"]
