@@ -45,6 +45,10 @@ Result = TypeVar("Result")
 GROUP_ROWS = 250_000
 SAMPLE_PER_GROUP = 1_000
 MOST_SAMPLED = 2_000_000
+NO_COMPARISON = (
+    "not estimated from folder to folder: one block would be the whole table, which no process holds, and blocks of "
+    "a group are not solved again; solve some of the records in memory to see about what seams cost"
+)
 REMOVALS = 20  # attempts to remove what is on its way
 AUDIT_FILE = "_audit.json"  # readers of Parquet folders pass over names that begin so
 
@@ -249,6 +253,7 @@ class _Flow:
                 "parts": len(written),
                 "workers": self.workers.workers,
                 "peak_worker_megabytes": round(max(peaks)),
+                "one_block": NO_COMPARISON,
             },
         }
         record = {"audit": audit.to_dict(), **provenance}

@@ -95,7 +95,9 @@ def test_from_folder_to_folder(source: Path, tmp_path: Path, model: Any, method:
         assert ours[key] == theirs[key], key
     for level, value in theirs["sensitive"]["illness"].items():
         assert ours["sensitive"]["illness"][level] == pytest.approx(value), level
-    assert json.loads((out / "_audit.json").read_text())["audit"]["k"] == whole.k
+    record = json.loads((out / "_audit.json").read_text())
+    assert record["audit"]["k"] == whole.k
+    assert record["details"]["one_block"].startswith("not estimated"), "what seams cost is told, or that it is not"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"], "nothing is left beside them"
 
 
