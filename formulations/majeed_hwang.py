@@ -45,7 +45,8 @@ class MajeedHwang(Formulation):
 
     - 'flexible', as published: a class whose sensitive values are uncertain by more than `threshold` bits (T_U) stays
       on low levels, any other goes to high ones, and a more useful attribute stays lower than a less useful one. With
-      threshold=None it is the smallest with which the disclosure of the release is at most `most_disclosure`.
+      threshold=None it is the smallest with which the disclosure of the release is at most `most_disclosure`; of more
+      than 256 candidates, classes' different uncertainties, 256 evenly spread ones are looked at.
     - 'least': on the lowest levels at which it is equal. Then levels are chosen by the partition: to generalise a class
       until it looks like another is to merge the two, and `threshold` is the uncertainty that every class must have.
 

@@ -187,6 +187,16 @@ def test_weights_sum_to_100_and_order_by_what_a_shuffle_hurts() -> None:
     assert (usefulness(table, trees=30, seed=0) == weights).all(), "one seed, one forest"
 
 
+@pytest.mark.filterwarnings("error")
+def test_a_sensitive_number_of_many_values_is_learnt_in_bins() -> None:
+    draw = np.random.default_rng(0)
+    telling = draw.permutation(200)
+    frame = pd.DataFrame({"telling": telling, "noise": draw.permutation(200), "pay": telling * 10.0})
+    table = Table(frame, quasi={"telling": "numeric", "noise": "numeric"}, sensitive="pay")
+    telling_weight, noise_weight = usefulness(table, trees=10, seed=0)
+    assert telling_weight < noise_weight, "shuffling what tells the bin hurts, so it is the less useful one"
+
+
 def test_a_sensitive_attribute_with_one_value_finds_all_equally_useful() -> None:
     ratios = permutation_ratios(
         np.arange(20.0, dtype=np.float32).reshape(10, 2), np.zeros(10, np.int32), 5, np.random.default_rng(0)

@@ -322,6 +322,7 @@ def test_missing_sensitive_numbers_are_an_error_that_names_the_column() -> None:
         ({"positive": "yess"}, "yess"),
         ({"k": 1}, "k must"),
         ({"classifiers": ("lg",)}, "lg"),
+        ({"classifiers": "nb"}, r"Give a list of classifiers, such as \['nb'\]"),
         ({"splits": 0}, "splits"),
         ({"sample": 3}, "sample"),
     ],

@@ -115,6 +115,8 @@ def known_once(what: str, names: Iterable[str], known: Collection[str]) -> tuple
     >>> known_once("metric", ["f1"], ["f1", "mcc"])
     ('f1',)
     """
+    if isinstance(names, str):
+        raise InputError(f"Give a list of {what}s, such as ['{names}'], not the text '{names}'.")
     chosen = tuple(names)
     if not chosen:
         raise InputError(f"Name at least one {what}: {', '.join(known)}.")
