@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf, log
+from time import perf_counter
 
 import numpy as np
 
@@ -188,7 +189,12 @@ class Intensifier:
         steps = max(_LEAST_STEPS, _LEAP_STEPS * self.price.n) * 10 ** draw.random()
         steps = int(min(steps, most * per_evaluation, inf if seconds is None else seconds * _STEPS_A_SECOND))
         floors = self.test.entropy if draw.random() < 0.5 else test.entropy
-        found = anneal(self.price, test, start, self._near, steps, draw, floors)
+        deadline = inf if seconds is None else perf_counter() + seconds
+
+        def halted() -> bool:
+            return self.halted() or perf_counter() > deadline
+
+        found = anneal(self.price, test, start, self._near, steps, draw, floors, halted)
         return Improved(canonical(labels) if found is None else self.joined(found), ceil(steps / per_evaluation))
 
     def joined(self, labels: Labels) -> Labels:

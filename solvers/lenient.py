@@ -7,6 +7,7 @@ or closeness pays for it, little at first and much in the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +26,7 @@ _SWAPS = 0.5  # of the steps; in the others a record moves
 _NEARBY = 0.7  # of the steps look for a class among near records, the others anywhere
 _MAGNITUDES = 3.0  # of entropy that attributes trade
 _LEAST = 1e-9  # of the price of everyone together: a class costs at least about that
+_STRETCH = 20_000  # steps between two looks at whether to go on
 
 
 class Room(NamedTuple):
@@ -71,7 +73,14 @@ def _room(price: Price, test: ClassTest, labels: Labels) -> Room:
 
 
 def anneal(
-    price: Price, test: ClassTest, labels: Labels, near: Near, steps: int, random: np.random.Generator, floors: Floats
+    price: Price,
+    test: ClassTest,
+    labels: Labels,
+    near: Near,
+    steps: int,
+    random: np.random.Generator,
+    floors: Floats,
+    halted: Callable[[], bool] = lambda: False,
 ) -> Labels | None:
     """The cheapest partition met that keeps the conditions, with as many classes as the given one; None if none did.
 
@@ -82,7 +91,12 @@ def anneal(
     _open(room, traded)
     per_class = max(room.prices.sum(), _LEAST * room.squares.sum()) / len(room.sizes)
     best = np.full(price.n, -1)
-    _anneal(room, traded, near, best, steps, per_class, random, floors)
+    least = np.inf
+    for first in range(0, max(steps, 1), _STRETCH):
+        last = min(first + _STRETCH, steps)
+        least = _anneal(room, traded, near, best, least, first, last, steps, per_class, random, floors)
+        if halted():
+            break
     return canonical(best) if best[0] >= 0 else None
 
 
@@ -112,18 +126,18 @@ def _open(room, test):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _anneal(room, test, near, best, steps, per_class, random, floors):  # type: ignore[no-untyped-def]
+def _anneal(room, test, near, best, least, first, last, steps, per_class, random, floors):  # type: ignore[no-untyped-def]
+    """The steps from first to last of all; returns the price of the best partition so far."""
     classes = room.sizes.size
     n = room.labels.size
-    least = np.inf
     if classes == 1:
-        steps = 0
+        last = first
     lacking = room.lacks.sum()
     total = room.prices.sum()
-    if lacking <= TOLERANCE:
+    if lacking <= TOLERANCE and total < least:
         least = total
         best[:] = room.labels
-    for step in range(steps):
+    for step in range(first, last):
         done = step / steps
         heat = per_class * _HOTTEST * (_COLDEST / _HOTTEST) ** done
         fine = per_class * _CHEAPEST * (_DEAREST / _CHEAPEST) ** done
@@ -167,6 +181,7 @@ def _anneal(room, test, near, best, steps, per_class, random, floors):  # type: 
             if lacking <= TOLERANCE:
                 least = total
                 best[:] = room.labels
+    return least
 
 
 @njit(cache=True, nogil=True)

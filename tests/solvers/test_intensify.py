@@ -11,11 +11,11 @@ import optmodels as om
 from formulations import Microaggregation, MoObam
 from optmodels.objectives import least_entropies
 from optmodels.partition import Labels, canonical, class_sizes
-from optmodels.problem import Problem
+from optmodels.problem import ClassAdditive, Problem
 from optmodels.testing import small_table
 from solvers.archive import Archive
 from solvers.intensify import Intensifier
-from solvers.lenient import with_classes
+from solvers.lenient import anneal, with_classes
 from solvers.local_search.near import neighbourhoods
 from solvers.settle import intensifier_of
 
@@ -196,3 +196,21 @@ def test_an_archive_interrupted_while_it_takes_something_in_stays_whole() -> Non
         archive.add(np.array([1.0, 1.0]), interrupted)
     assert archive.costs.tolist() == [[2.0, 2.0]]
     assert [labels.tolist() for labels in archive.partitions()] == [[0, 1]]
+
+
+def test_a_leap_ends_when_it_is_halted() -> None:
+    problem = problem_of(("loss", "entropy"), 0)
+    looks: list[bool] = []
+
+    def halted() -> bool:
+        looks.append(len(looks) == 2)
+        return looks[-1]
+
+    draw = np.random.default_rng(0)
+    labels = some_partition(problem, 0, 4)
+    assert isinstance(problem, ClassAdditive)
+    near = neighbourhoods(problem.price, 8)
+    found = anneal(problem.price, problem.test, labels, near, 10**12, draw, np.zeros(0), halted)
+    assert looks == [False, False, True]  # a walk of so many steps would last for weeks
+    assert found is not None
+    assert problem.evaluate(found).values["loss"] < problem.evaluate(labels).values["loss"]
