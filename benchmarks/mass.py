@@ -7,8 +7,8 @@
   similarity, dealing), privacy loss and information loss included; then the same for the next k, which finds strata and
   order made. Kernels were compiled beforehand. How time grows is told beside n log n.
 - `table5`: candidates for every k (or `--ks`) with recall; whether privacy loss falls and information loss rises, where
-  the optimum is, and how much of the original's recall is kept, over `--splits` (3: one of 4,000 records moves
-  by points). The paper's rows are those of its own data; its other tables and figures are in `optmodels reproduce mass`.
+  the optimum is, and how much of the original's recall is kept, over `--splits` (3: one of 4,000 records moves by
+  points). The paper's rows are those of its own data; its other tables and figures are in `optmodels reproduce mass`.
 
 Files are kept in `--folder` for the next run.
 """
