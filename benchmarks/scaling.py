@@ -88,9 +88,10 @@ EVALUATIONS = 2_000
 
 
 def made(name: str, n: int) -> Solver:
-    """The solver; local search with as many rounds as there are records."""
+    """The solver; local search, also within blocks, with as many rounds as there are records."""
     kind = registry.solver(name)
-    options = {"iterations": n} if name == "local_search" else {}
+    rounds = {"iterations": n}
+    options = {"local_search": rounds, "blocks": {"inner_options": rounds, "compare": False}}.get(name, {})
     return registry.configured(
         kind, options | ({"evaluations": EVALUATIONS} if "evaluations" in kind.options() else {})
     )
