@@ -25,6 +25,8 @@ from optmodels.table import Table
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
+    from formulations.partition_model import PartitionModel
+
 Scalarisation = Literal["bi", "lambda", "normalised"]
 
 LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class", worst=1.0)
@@ -127,6 +129,28 @@ class MoObamProblem(SpreadProblem):
                 return f"{least:.6g} bits of '{name}' cannot hold: the whole table has {most:.6g}, no partition more."
         return super().impossible()
 
+    def to_pyomo(self, total_entropy: float | None = None) -> View[pyo.ConcreteModel]:
+        """The partition model that minimises the loss; with `total_entropy` the epsilon-constrained one.
+
+        There the entropy, summed over attributes, is at least so many bits, in whatever shares; levels of entropy are
+        held by Gibbs cuts, added lazily (`view.cuts`).
+        """
+        if total_entropy is None:
+            return super().to_pyomo()
+        finite("total_entropy", total_entropy, "it is a number of bits")
+        from formulations.scalarised_model import epsilon_model
+
+        return epsilon_model(self.mixed_model(), total_entropy)
+
+    def mixed_model(self) -> PartitionModel:
+        """The partition model in which a class larger than 2k - 1 may be worth its loss, for its entropy."""
+        from formulations.partition_model import PartitionModel
+
+        largest = None if self.n_classes is None else self.largest
+        return PartitionModel(
+            self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=largest
+        )
+
     def restricted(self, rows: NDArray[np.int64]) -> Self:
         """The same problem for some of the records; what entropy they can reach is their own."""
         part = super().restricted(rows)
@@ -191,14 +215,9 @@ class ScalarisedProblem(Problem):
 
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
         """The partition model with free levels of entropy, held by Gibbs cuts, and the score as its objective."""
-        from formulations.partition_model import PartitionModel
         from formulations.scalarised_model import lambda_model, normalised_model
 
-        # A class larger than 2k - 1 may be worth its loss here, for its entropy.
-        largest = None if self.n_classes is None else self.parts.largest
-        core = PartitionModel(
-            self.price, self.test, price_scale=self.parts.price_scale, n_classes=self.n_classes, largest=largest
-        )
+        core = self.parts.mixed_model()
         if self.least_loss is None:
             return lambda_model(core, self.lam)
         return normalised_model(core, self.lam, self.least_loss, self.most_entropy)

@@ -1,4 +1,4 @@
-"""MO-OBAM's scalarised objectives on the partition model: levels of entropy free, loss linear or on its curve."""
+"""MO-OBAM's two objectives as one on the partition model: levels of entropy free, loss linear or on its curve."""
 
 from __future__ import annotations
 
@@ -19,6 +19,13 @@ CURVE_TOLERANCE = 1e-9
 def lambda_model(core: PartitionModel, lam: float) -> View[pyo.ConcreteModel]:
     """The model that minimises loss - lam * (sum of the levels)."""
     core.model.objective = pyo.Objective(expr=core.model.loss - lam * core.gibbs.free())
+    return core.view()
+
+
+def epsilon_model(core: PartitionModel, total_entropy: float) -> View[pyo.ConcreteModel]:
+    """The model that minimises the loss where the levels sum to at least so many bits."""
+    core.model.enough = pyo.Constraint(expr=core.gibbs.free() >= total_entropy)
+    core.model.objective = pyo.Objective(expr=core.model.loss)
     return core.view()
 
 

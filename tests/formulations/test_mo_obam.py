@@ -153,6 +153,25 @@ def test_pyomo_objective_is_the_evaluation(formulation, seed):
     assert (added > 0) == bool(found.violations.get("entropy_l", 0))
 
 
+@settings(max_examples=8, deadline=None)
+@given(seed=st.integers(0, 10_000), share=st.sampled_from([0.4, 0.7, 0.95]))
+def test_the_epsilon_constrained_model_finds_the_least_loss_with_so_much_entropy(seed, share):
+    problem = MoObam(k=2).build(small_table(6, seed=seed, sensitive=2, values=2))
+    wanted = share * problem.most_entropies.sum()
+    values = [problem.evaluate(labels) for labels in partitions(problem.n)]
+    best = min(v.values["loss"] for v in values if v.feasible and v.values["entropy"] >= wanted)
+    view = problem.to_pyomo(total_entropy=wanted)
+    while True:
+        pyo.SolverFactory("appsi_highs").solve(view.native)
+        if not view.cuts(view.native):
+            break
+    found = problem.evaluate(view.decode(view.native))
+    assert found.feasible
+    assert found.values["entropy"] >= wanted - 1e-6
+    assert found.values["loss"] == pytest.approx(best, abs=1e-6)
+    assert pyo.value(view.native.objective) == pytest.approx(best, abs=1e-6)
+
+
 @settings(max_examples=40, deadline=None)
 @given(counts=st.lists(st.integers(0, 4), min_size=2, max_size=4).filter(any))
 def test_gibbs_cuts_hold_for_every_class_and_are_tight_at_their_own(counts):
