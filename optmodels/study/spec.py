@@ -89,6 +89,8 @@ class DatasetSpec:
         if self.rows is not None and self.sample is not None:
             raise InputError(f"The dataset '{self.title}' has rows and sample: give one of them.")
         for name in ("rows", "sample"):
+            if getattr(self, name) == []:
+                raise InputError(f"{name} of the dataset '{self.title}' is an empty list: give a size or leave it out.")
             for size in _choices(getattr(self, name)):
                 if size is not None:
                     whole(f"{name} of the dataset '{self.title}'", size, 1)
@@ -114,6 +116,10 @@ class FormulationSpec:
     parameters: Settings = field(default_factory=dict)
     objectives: Sequence[str] = ()
     label: str | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.objectives, str):
+            raise InputError(f"objectives of '{self.name}' is the text {self.objectives!r}: give a list of names.")
 
     def each(self) -> Iterator[tuple[str, Settings]]:
         """The label and the parameters of every point of the grid."""

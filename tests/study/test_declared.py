@@ -123,6 +123,8 @@ def test_contents_of_a_file_make_another_run_and_its_place_does_not(tmp_path: Pa
         (WHOLE.replace("parameters.k = 3", "parameters.q = 3"), "needs k"),
         (WHOLE.replace("parameters.k = 3", "parameters.k = 3\nparameters.distinct = 2"), "distinct_l"),
         (WHOLE.replace("parameters.k = 3", "parameters.k = []"), "empty list"),
+        (WHOLE.replace("parameters.k = 3", 'parameters.k = 3\nobjectives = "sse"'), "give a list of names"),
+        (WHOLE + '[[dataset]]\nname = "german"\nlabel = "g"\nrows = []\n', "rows of the dataset 'g' is an empty list"),
         (WHOLE + "options.speed = 3\n", "no option of 'mdav' named 'speed'"),
         (WHOLE + "limits.tme = 3\n", "Did you mean 'time'"),
         (WHOLE + "options = 3\n", "must be a table"),
