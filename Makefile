@@ -9,7 +9,8 @@ WORKERS ?= 2
 demo: $(VENV)/.compiled
 	$(BIN)/optmodels demo --out demo
 
-test: $(VENV)/.installed-dev lint $(VENV)/.compiled
+test: $(VENV)/.installed-dev
+	$(MAKE) --jobs=2 lint $(VENV)/.compiled
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 lint: $(VENV)/.installed-dev
