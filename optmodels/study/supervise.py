@@ -131,7 +131,7 @@ class Place:
             if message is not None:
                 self._environment = message["environment"]
                 return worker
-            if monotonic() > deadline:
+            if self._closed or monotonic() > deadline:  # who stops it does not wait for a start
                 break
         self.close_worker()
         raise WorkerError(f"The process for runs does not start: {self._last_said() or 'it says nothing'}")
