@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,6 +136,8 @@ class AminifarProblem(BalancedProblem):
     condition anyway, every class counts with its nearest centre.
     """
 
+    stand_in: str | None = "the distance to the centres of its own block; in the whole table classes may swap centres"
+
     def __init__(
         self,
         table: Table,
@@ -148,6 +150,13 @@ class AminifarProblem(BalancedProblem):
         super().__init__(table, formulation, conditions, points, len(centres), capped)
         self.centres = centres
         self._columns = np.ascontiguousarray(centres.T)
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
+        """The same problem for some of the records and the centres with these numbers."""
+        part = super().restricted(rows, classes)
+        part.centres = self.centres if classes is None else self.centres[classes]
+        part._columns = np.ascontiguousarray(part.centres.T)
+        return part
 
     def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> Floats:
         """The distance of each of `rows` to each of `centres`."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ class BalancedProblem(Problem):
     """A given number of classes with bounds on their sizes and caps on what they hold of a sensitive value."""
 
     objectives = (Objective("distance", "min", "distance of records to their centres, plus penalties"),)
+    stand_in: str | None = None
 
     def __init__(
         self,
@@ -48,6 +50,21 @@ class BalancedProblem(Problem):
         self.caps = tuple(np.tile(np.minimum(cap.most, self.most[0]), (m, 1)) for cap in capped)
         self.thresholds = tuple(np.tile(cap.threshold, (m, 1)) for cap in capped)
         self.slopes = tuple(np.tile(cap.slope, (m, 1)) for cap in capped)
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
+        """The same problem for some of the records and some of the classes, with the sizes and caps of the whole."""
+        chosen = np.arange(len(self.least)) if classes is None else classes
+        part = copy(self)
+        vars(part).pop("_cannot_hold", None)  # what was found out of the whole
+        part.table, part.test = self.table.take(rows), self.test.take(rows)
+        part.points, part.groups = self.points[rows], self.groups[rows]
+        part.capped = tuple(cap.restricted(rows) for cap in self.capped)
+        part.least, part.most = self.least[chosen], self.most[chosen]
+        part.caps, part.thresholds, part.slopes = (
+            tuple(of_attribute[chosen] for of_attribute in bounds)
+            for bounds in (self.caps, self.thresholds, self.slopes)
+        )
+        return part
 
     def penalties(self, labels: Labels) -> float:
         """What classes pay for holding more of a value than a soft cap allows."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.aminifar_balanced import BalancedProblem, Floats
 from formulations.capped import Cap
@@ -44,6 +45,12 @@ class FreeAminifarProblem(BalancedProblem):
         self.metric = formulation.metric
         self.n_classes = m
         self.price = Price("spread", points, np.zeros((table.n, 0), np.int32), np.zeros(0))
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
+        """The same problem for some of the records and some of the classes."""
+        part = super().restricted(rows, classes)
+        part.n_classes, part.price = len(part.least), self.price.take(rows)
+        return part
 
     def distance(self, labels: Labels) -> float:
         """The distance of all records to the means of their classes, plus penalties."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -28,6 +28,11 @@ class Cap:
     most: NDArray[np.int64]  # (groups) records of a class
     threshold: NDArray[np.float64]  # (groups) count from which a class pays
     slope: NDArray[np.float64]  # (groups) what it pays for each record more
+
+    def restricted(self, rows: NDArray[np.int64]) -> Cap:
+        """The same caps for some of the records."""
+        groups = self.groups[rows]
+        return replace(self, groups=groups, counts=np.bincount(groups, minlength=len(self.counts)))
 
     def held(self, labels: Labels) -> NDArray[np.int64]:
         """(classes, groups) how many records of each group each class holds."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.dealing import deal
 from formulations.sensitive_mix import SensitiveMix
@@ -61,6 +62,16 @@ class GetAnonymized:
     def line(self) -> tuple[str, Labels]:
         """The order that was used, and the records in it."""
         return similar_order(self.table, self.order, self.typical_k)
+
+    def restricted(self, rows: NDArray[np.int64]) -> GetAnonymized:
+        """The same for some of the records, whose classes are to mirror all of them."""
+        return GetAnonymized(
+            self.table.part(rows),
+            order=self.order,
+            reach=self.reach,
+            typical_k=self.typical_k,
+            mix=self.mix.restricted(rows),
+        )
 
     def labels(self, k: int) -> Labels:
         """Classes of at least k records; each has its share of every stratum, rounded up or down."""

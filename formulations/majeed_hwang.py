@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -116,12 +117,7 @@ class MajeedHwangProblem(Problem):
         bits = min(formulation.threshold or 0.0, _MOST_BITS) if self.least_levels else 0.0
         conditions = Conditions(formulation.k, entropy_l=float(2.0**bits) if bits > 0 else None)
         super().__init__(table.with_hierarchies(), formulation, conditions)
-        self.objectives = (
-            Objective(
-                "distortion", "min", "usefulness times level used / highest level, over all cells", 100.0 * self.n
-            ),
-            Objective("disclosure", "min", "mean of the largest share of one sensitive value in a released class", 1.0),
-        )
+        self.objectives = _objectives(self.n)
         if formulation.weights is not None:
             _check_weights(formulation.weights, table.quasi)
         hierarchies = [hierarchy_of(self.table, name) for name in self.table.quasi]
@@ -265,6 +261,25 @@ class MajeedHwangProblem(Problem):
         """The same problem with a bound on the disclosure of the whole release."""
         return self._revised(replace(self.formulation, most_disclosure=float(most)))
 
+    @property
+    def stand_in(self) -> str | None:
+        """Distortion is a sum over classes, unless all of them hang together by a threshold that is chosen."""
+        if self.formulation.threshold is not None:
+            return None
+        return "the distortion of its own records with the threshold that is best for them"
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> MajeedHwangProblem:
+        """The same problem for some of the records, with the whole table's hierarchies and usefulness.
+
+        Where every part keeps `most_disclosure` the whole does: it discloses their mean, or less where classes of
+        different parts look alike.
+        """
+        _ = self.usefulness  # of the whole table, before there are parts of it
+        part = copy(self)
+        part.table, part.test, part.leaves = self.table.take(rows), self.test.take(rows), self.leaves[rows]
+        part.objectives = _objectives(len(rows))
+        return part
+
     def _revised(self, formulation: MajeedHwang) -> MajeedHwangProblem:
         other = MajeedHwangProblem(self.table, formulation, self.seed)
         other.usefulness = self.usefulness  # one forest is enough
@@ -287,6 +302,13 @@ class MajeedHwangProblem(Problem):
         if reason := self.lacks_pyomo():
             raise RefusedError(f"There is no Pyomo view: {reason}")
         return generalisation_model(self.leaves, self.nodes, self.level_costs(), self.test, self.most_disclosure)
+
+
+def _objectives(n: int) -> tuple[Objective, ...]:
+    return (
+        Objective("distortion", "min", "usefulness times level used / highest level, over all cells", 100.0 * n),
+        Objective("disclosure", "min", "mean of the largest share of one sensitive value in a released class", 1.0),
+    )
 
 
 def _written_once(hierarchy: Hierarchy) -> bool:

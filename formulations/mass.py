@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from formulations.candidate_builder import CandidateBuilder, levels_of
 from formulations.get_anonymized import GetAnonymized
@@ -115,27 +116,34 @@ class MassProblem(Problem):
     """
 
     release_method: ClassVar[Method] = "interval"
+    stand_in: str | None = "privacy loss + loss of its own records; recall is a matter of the whole table"
 
     def __init__(
         self, table: Table, formulation: Mass, conditions: Conditions, anonymize: GetAnonymized, recall: Recall | None
     ) -> None:
         super().__init__(table, formulation, conditions)
+        self.formulation: Mass = formulation
         self.anonymize = anonymize
         self.recall = recall
         self.fixed_k = formulation.k
+        meaning = "mean distance of sensitive attributes in a class from the table"
         self.objectives = (
-            Objective(
-                "privacy_loss",
-                "min",
-                "mean distance of sensitive attributes in a class from the table",
-                1.0,
-                lambda labels: anonymize.mix.of(labels).privacy_loss,
-            ),
-            Objective("loss", "min", "general loss metric", 1.0, lambda labels: general_loss_metric(table, labels)),
+            Objective("privacy_loss", "min", meaning, 1.0, self._privacy_loss),
+            Objective("loss", "min", "general loss metric", 1.0, self._loss),
         )
         if recall is not None:
             meaning = f"share of '{recall.predict}' that classifiers of the release do not find"
-            self.objectives += (Objective("recall_loss", "min", meaning, 1.0, lambda labels: 1 - recall.of(labels)),)
+            self.objectives += (Objective("recall_loss", "min", meaning, 1.0, self._recall_loss),)
+
+    def _privacy_loss(self, labels: Labels) -> float:
+        return self.anonymize.mix.of(labels).privacy_loss
+
+    def _loss(self, labels: Labels) -> float:
+        return general_loss_metric(self.table, labels)
+
+    def _recall_loss(self, labels: Labels) -> float:
+        assert self.recall is not None
+        return 1 - self.recall.of(labels)
 
     @property
     def l_v(self) -> int:
@@ -157,10 +165,17 @@ class MassProblem(Problem):
         fixed = None if self.fixed_k is None else (self.fixed_k,)
         return iter(CandidateBuilder(self.anonymize, levels or fixed or self.levels))
 
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> MassProblem:
+        """The same problem for some of the records, against the mix and the ranges of all of them; without recall."""
+        anonymize = self.anonymize.restricted(rows)
+        part = MassProblem(anonymize.table, self.formulation, self.conditions, anonymize, None)
+        part.test = self.test.take(rows)
+        return part
+
     def values(self, labels: Labels) -> dict[str, float]:
         """PL, IL and, where classifiers are asked, 1 - R, with the score and the l and t that are reached."""
         mix = self.anonymize.mix.of(labels)
-        values = {"privacy_loss": mix.privacy_loss, "loss": general_loss_metric(self.table, labels)}
+        values = {"privacy_loss": mix.privacy_loss, "loss": self._loss(labels)}
         if self.recall is not None:
             recall = self.recall.of(labels)
             values |= {"recall_loss": 1 - recall, "recall": recall}

@@ -151,9 +151,9 @@ class MoObamProblem(SpreadProblem):
             self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=largest
         )
 
-    def restricted(self, rows: NDArray[np.int64]) -> Self:
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The same problem for some of the records; what entropy they can reach is their own."""
-        part = super().restricted(rows)
+        part = super().restricted(rows, classes)
         part.most_entropies = part.least_entropies(np.zeros(part.n, np.int64))
         return part
 
@@ -172,6 +172,7 @@ class ScalarisedProblem(Problem):
     """One score of loss and entropy, to be minimised."""
 
     objectives = (SCORE, LOSS, ENTROPY)
+    stand_in: str | None = "the score that the whole table would have if its other records were like those of the block"
 
     def __init__(self, parts: MoObamProblem, formulation: MoObam) -> None:
         super().__init__(parts.table, formulation, parts.conditions)
@@ -208,6 +209,15 @@ class ScalarisedProblem(Problem):
     def impossible(self) -> str | None:
         """Why the problem without the score has no solution, or None."""
         return self.parts.impossible()
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
+        """The score that all records would have, were they all as these are."""
+        part = copy(self)
+        part.parts = self.parts.restricted(rows, classes)
+        part.parts.price_scale = self.parts.price_scale * len(rows) / self.n
+        part.table, part.price, part.test = part.parts.table, part.parts.price, part.parts.test
+        part.n_classes = part.parts.n_classes
+        return part
 
     def lacks_pyomo(self) -> str | None:
         """The partition model grows with the cube of the records."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,6 +66,14 @@ class SensitiveMix:
             self.codes[:, j] = column
             self.sizes.append(size)
             self.transports.append(transport)
+
+    def restricted(self, rows: NDArray[np.int64]) -> SensitiveMix:
+        """The same values for some of the records, which are compared with the distribution of all of them."""
+        part = copy(self)
+        vars(part).pop("strata", None)
+        vars(part).pop("stratum_codes", None)
+        part.codes, part.shares = self.codes[rows], self.shares
+        return part
 
     @property
     def l_v(self) -> int:

@@ -79,9 +79,11 @@ def _homogeneity(table: Table, _: None) -> Measure:
 
 def _closeness(table: Table, _: None) -> Measure:
     conditions = Conditions()  # t as it is promised: hierarchical, ordered or equal distances
+    ends = np.cumsum([len(levels) for levels in table.sensitive_levels])
+    distributions = np.split(table.sensitive_shares, ends[:-1])
     attributes = [
-        (codes, np.bincount(codes, minlength=len(levels)) / table.n, conditions.transport(table, j))
-        for j, (codes, levels) in enumerate(zip(table.sensitive_codes.T, table.sensitive_levels, strict=True))
+        (codes, shares, conditions.transport(table, j))
+        for j, (codes, shares) in enumerate(zip(table.sensitive_codes.T, distributions, strict=True))
     ]
 
     def measure(labels: Labels) -> float:

@@ -217,16 +217,27 @@ class ClassAdditive(Protocol):
 
 
 @runtime_checkable
-class Separable(ClassAdditive, Protocol):
-    """Partitions of parts of the records make a partition of all of them, whose value is the sum of theirs.
+class Divisible(Protocol):
+    """Partitions of parts of the records make a partition of all of them.
 
-    A part is measured as the whole is: its scaling, its price scale and the distribution that t compares with are the
-    whole table's. All records of a part as one class meet the conditions exactly if some partition of the part does:
-    distinct values and entropy do not fall, nor does the distance from the table grow, as classes are joined.
+    A part is measured as the whole is: its scaling and the distribution that t compares with are the whole table's, and
+    a class that meets the conditions in a part meets them in the whole. Where the number of classes is prescribed, they
+    are shared out over parts along with the records.
     """
 
-    def restricted(self, rows: NDArray[np.int64]) -> Problem:
-        """The same problem for some of the records."""
+    stand_in: str | None  # what a part optimises where the whole's target is no sum over parts; None where it is
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
+        """The same problem for some of the records, and of prescribed classes for those with these numbers."""
+
+
+@runtime_checkable
+class Separable(ClassAdditive, Divisible, Protocol):
+    """The target's value is the sum of what it is in parts of the records.
+
+    All records of a part as one class meet the conditions exactly if some partition of the part does: distinct
+    values and entropy do not fall, nor does the distance from the table grow, as classes are joined.
+    """
 
 
 @runtime_checkable
@@ -250,6 +261,7 @@ class FixedCentres(BoundedClasses, Protocol):
     """The target is a sum of arc costs record -> centre, one centre for each class, plus penalties."""
 
     centres: NDArray[np.float64]
+    points: NDArray[np.float64]  # records, where centres are
 
     def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> NDArray[np.float64]:
         """The cost of putting each of `rows` with each of `centres`, as a dense block."""
@@ -365,10 +377,12 @@ class PricedProblem(Problem):
         self.n_classes = n_classes
 
     objectives: tuple[Objective, ...] = (Objective("loss", "min", "total price of the classes"),)
+    stand_in: str | None = None
 
-    def restricted(self, rows: NDArray[np.int64]) -> Self:
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The same problem for some of the records, in the whole table's scaling and against its distribution."""
         part = copy(self)
+        part.n_classes = self.n_classes if classes is None else len(classes)
         part.table = self.table.take(rows)
         part.price = self.price.take(rows)
         part.test = self.test.take(rows)

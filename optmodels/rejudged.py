@@ -15,13 +15,13 @@ from optmodels.partition import Labels
 from optmodels.problem import (
     Centroids,
     ClassAdditive,
+    Divisible,
     FixedCentres,
     FreeCentres,
     Generalised,
     Problem,
     Scalarised,
     SelfTuned,
-    Separable,
     View,
 )
 from optmodels.release import Method, Release
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pyomo.environ as pyo
 
 # Structure that is about the target alone: shown to solvers only while the target stays what it was.
-_OF_THE_TARGET = (Separable, ClassAdditive, FixedCentres, Generalised, Scalarised)
+_OF_THE_TARGET = (ClassAdditive, FixedCentres, Generalised, Scalarised)
 
 
 def rejudged(problem: Problem, names: Sequence[str]) -> Problem:
@@ -87,11 +87,31 @@ class Rejudged(Problem):
             self.price_scale = original.parts.price_scale
         if isinstance(original, SelfTuned):  # candidates stay what they are, whatever they are judged by
             self._show(_members(SelfTuned))
+        if isinstance(original, Divisible):
+            self.stand_in = original.stand_in if self.keeps_target else f"the {self.target.name} of its own records"
+            self.restricted = self._restricted
         for structure in _OF_THE_TARGET:
             if self.keeps_target and isinstance(original, structure):
                 self._show(_members(structure))
         if isinstance(self, FixedCentres):
             self.recentred = self._recentred
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Ways to measure a table cannot be sent to other processes; the names of the objectives can.
+        return rejudged, (self.original, self._names)
+
+    @property
+    def _names(self) -> list[str]:
+        return [objective.name for objective in self.objectives]
+
+    def _restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
+        """A part of the model, judged as this problem is; its own target the model judges itself, with less work."""
+        assert isinstance(self.original, Divisible)
+        part = self.original.restricted(rows, classes)
+        if self.keeps_target:
+            return part
+        part.table = self.original.table.part(rows)  # closeness is to the whole table
+        return part.with_objectives(*self._names)
 
     def _show(self, names: Iterable[str]) -> None:
         # On the instance and not on the class: a protocol is met by having its members.
@@ -137,7 +157,7 @@ class Rejudged(Problem):
 
     def _recentred(self, labels: Labels) -> Problem:
         assert isinstance(self.original, FixedCentres)
-        return self.original.recentred(labels).with_objectives(*(objective.name for objective in self.objectives))
+        return self.original.recentred(labels).with_objectives(*self._names)
 
     def lacks_pyomo(self) -> str | None:
         """The model's Pyomo view minimises the model's own target."""

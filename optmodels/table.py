@@ -307,6 +307,15 @@ class Table:
         return np.asarray(np.ptp(self.values, axis=0))
 
     @cached_property
+    def occurring(self) -> NDArray[np.int64]:
+        """How many different values each categorical attribute has."""
+        if self._whole is not None:
+            found = [self._whole.levels[name].counts for name in self.categorical]
+        else:
+            found = [np.bincount(codes) for codes in self.codes.T]
+        return np.array([np.count_nonzero(counts) for counts in found], np.int64)
+
+    @cached_property
     def scaled(self) -> NDArray[np.float64]:
         """(n, measured) the values after scaling, times the square root of each weight."""
         factors = np.sqrt([self.weights[name] for name in self.measured]) / self.scales
@@ -404,6 +413,23 @@ class Table:
         for name in ("values", "scaled", "codes", "sensitive_codes"):
             known[name] = getattr(self, name)[chosen]
         return part
+
+    def part(self, rows: ArrayLike) -> Table:
+        """Some of the records, measured as the whole table is: its ranges and its distributions are theirs, too.
+
+        >>> table = Table(pd.DataFrame({"age": [31, 45, 61]}), quasi={"age": "numeric"})
+        >>> table.part([0, 1]).ranges, table.take([0, 1]).ranges
+        (array([30.]), array([14.]))
+        """
+        part = self.take(rows)
+        part._whole = self._summed_up
+        return part
+
+    @cached_property
+    def _summed_up(self) -> Whole:
+        from optmodels.whole import Whole
+
+        return Whole.of(self) if self._whole is None else self._whole
 
     def part_of(self, whole: Whole) -> Table:
         """The same records with the levels, the scaling, the ranges and the distribution of a larger table."""

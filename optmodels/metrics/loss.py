@@ -61,16 +61,16 @@ def cell_losses(table: Table, labels: Labels) -> NDArray[np.float64]:
 
     def covered(name: str) -> NDArray[np.float64]:
         if table.kinds[name] != "categorical":
-            return _covered_range(table.values[:, table.measured.index(name)], labels)
+            j = table.measured.index(name)
+            return _covered_range(table.values[:, j], labels, float(table.ranges[j]))
         if name in table.hierarchies:
             return _covered_leaves(table, name, labels)
-        codes = table.codes[:, table.categorical.index(name)]
-        present = int(np.count_nonzero(np.bincount(codes)))
-        return _ratios(np.diff(histograms(labels, codes).starts) - 1, present - 1)
+        j = table.categorical.index(name)
+        return _ratios(np.diff(histograms(labels, table.codes[:, j]).starts) - 1, int(table.occurring[j]) - 1)
 
     if table.n < _SHARED_OUT:
         return np.column_stack([covered(name) for name in table.quasi])
-    _ = table.values, table.codes  # encoded once, before several threads ask for them
+    _ = table.ranges, table.occurring  # encoded once, before several threads ask for them
     with ThreadPoolExecutor(_WORKERS) as pool:
         return np.column_stack(list(pool.map(covered, table.quasi)))
 
@@ -173,11 +173,11 @@ def _level_codes(table: Table, name: str, recoded: pd.DataFrame) -> NDArray[np.i
     return table.levels[name].get_indexer(pd.Index(recoded[name]))
 
 
-def _covered_range(values: NDArray[np.float64], labels: Labels) -> NDArray[np.float64]:
+def _covered_range(values: NDArray[np.float64], labels: Labels, reach: float) -> NDArray[np.float64]:
     order, starts = members(labels)
     by_class = values[order]
     extent = np.maximum.reduceat(by_class, starts[:-1]) - np.minimum.reduceat(by_class, starts[:-1])
-    return _ratios(extent, float(values.max() - values.min()))
+    return _ratios(extent, reach)
 
 
 def _covered_leaves(

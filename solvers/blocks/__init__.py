@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_args
 
@@ -10,16 +10,19 @@ import numpy as np
 
 from optmodels import registry
 from optmodels.errors import InputError, unknown, whole
-from optmodels.problem import Problem, Separable
+from optmodels.problem import Divisible, Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from solvers.auto import choice
 from solvers.blocks import backends, crew, seams
-from solvers.blocks.cutting import Cut, Cuts, cut_into_blocks
+from solvers.blocks.allotting import Allotment, cut_with_classes
+from solvers.blocks.cutting import Cut, Cuts, cut_into_blocks, measured_by
 from solvers.blocks.stitching import Stitching, solve_blocks
 
 __all__ = ["Blocks"]
 
-# What local search does by default where no time limit says how long it may take.
+USUAL = "local_search"
+# What it does where no time limit says how long it may take.
 ROUNDS_PER_RECORD = 2.0
 # Inner solvers that are compiled and let go of the interpreter; others take turns in one process.
 _SIDE_BY_SIDE = ("local_search", "mondrian", "mdav")
@@ -28,6 +31,11 @@ _SIDE_BY_SIDE = ("local_search", "mondrian", "mdav")
 @dataclass(frozen=True)
 class Blocks(Solver):
     """Cut the table into blocks, solve each with `inner`, and put the classes together.
+
+    `inner` is any solver that takes the blocks; unless given it is local search where classes have a price, and what
+    'auto' would choose elsewhere. Classes whose number is prescribed, and their centres, are shared out with the
+    records. Where what a model optimises is no sum over blocks, they optimise a stand-in, which the details name; the
+    value is the whole problem's own.
 
     `cut` is "kd" (median cuts along the dearest attribute) or "strata" (every cut halves each combination of sensitive
     values, so that blocks mirror the table). k, l and t against the whole table's distribution hold for all classes,
@@ -49,7 +57,7 @@ class Blocks(Solver):
     name: ClassVar[str] = "blocks"
     summary: ClassVar[str] = "any size: cuts the table into blocks for any solver, in processes or on Dask; heuristic"
 
-    inner: str = "local_search"
+    inner: str | None = None
     inner_options: Mapping[str, Any] | None = None
     block_size: int = 4_000
     cut: Cut = "kd"
@@ -60,12 +68,14 @@ class Blocks(Solver):
 
     def __post_init__(self) -> None:
         if self.inner == self.name:
-            raise InputError("The inner solver of 'blocks' solves single blocks: name another, such as 'local_search'.")
+            raise InputError(f"The inner solver of 'blocks' solves single blocks: name another, such as '{USUAL}'.")
         if not isinstance(self.inner_options, Mapping | None):
             raise InputError(
                 f"inner_options are options by name, such as {{'iterations': 1000}}, not {self.inner_options!r}."
             )
-        self._configured(1, timed=False)  # a misspelt name or option of the inner solver is met now
+        inner = self._configured(self.inner or USUAL, 1, timed=False)  # a misspelt name or option is met now
+        if getattr(inner, "recentre", False):
+            raise InputError("recentre moves the centres of all classes, and a block has some of them: leave it out.")
         whole("block_size", self.block_size, 2)
         if self.cut not in get_args(Cut):
             raise unknown("cut", str(self.cut), get_args(Cut))
@@ -83,81 +93,94 @@ class Blocks(Solver):
             )
 
     def refuses(self, problem: Problem) -> str | None:
-        """Blocks need a problem that can be taken apart, and an inner solver that takes its parts."""
-        if not isinstance(problem, Separable):
-            return (
-                "it needs a model whose classes have a price and conditions of their own, and "
-                f"'{problem.formulation.name}' with the target '{problem.target.name}' ties classes together."
-            )
-        if problem.n_classes is not None:
-            return f"it cannot promise {problem.n_classes} classes over all blocks: leave their number free."
-        sample = problem.restricted(np.arange(min(problem.price.n, self.block_size)))
-        if reason := self._configured(self.block_size, timed=False).refuses(sample):
-            return f"its inner solver '{self.inner}' does not take blocks of it: {reason}"
+        """Blocks need a problem that can be posed for parts of the table, and an inner solver that takes these."""
+        if not isinstance(problem, Divisible):
+            return f"'{problem.formulation.name}' cannot be posed for some of the records (it has no `restricted`)."
+        try:
+            sample = self._sample(problem)
+        except InputError as lacking:
+            return f"blocks of it cannot be judged by '{problem.target.name}': {lacking}"
+        name = self._inner(sample)
+        if reason := self._configured(name, self.block_size, timed=False).refuses(sample):
+            return f"its inner solver '{name}' does not take blocks of it: {reason}"
         return None
+
+    def _sample(self, problem: Divisible) -> Problem:
+        """A part about as large as blocks are."""
+        assert isinstance(problem, Problem)
+        n = min(problem.n, self.block_size)
+        allotment = Allotment.of(problem)
+        if allotment is None:
+            return problem.restricted(np.arange(n))
+        return problem.restricted(np.arange(n), np.arange(max(1, len(allotment.least) * n // problem.n)))
+
+    def _inner(self, sample: Problem) -> str:
+        """The name of the inner solver: as given, or what suits such a part."""
+        if self.inner is not None:
+            return self.inner
+        takes_usual = self._configured(USUAL, self.block_size, timed=False).refuses(sample) is None
+        return USUAL if takes_usual else choice(sample)[0]
 
     def search(self, problem: Problem, run: Run) -> None:
         """Cut, solve block after block while time is left, and offer the classes of all of them together."""
-        assert isinstance(problem, Separable)
+        assert isinstance(problem, Divisible)
         with crew.dask_client(self.address) as client:  # first: a dead address is to be met at once
             run.report("cutting into blocks")
-            cuts = cut_into_blocks(
-                problem.price,
-                problem.test,
-                self.block_size,
-                self.cut,
-                halted=lambda: run.interrupt.pressed or run.remaining <= 0,
-            )
-            run.details |= {"inner": self.inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
-            self._solve(problem, cuts, client, run)
+            cuts = self._cut(problem, lambda: run.interrupt.pressed or run.remaining <= 0)
+            inner = self._inner(self._sample(problem))
+            run.details |= {"inner": inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
+            if problem.stand_in is not None and len(cuts) > 1:
+                run.details["blocks_optimise"] = f"{problem.stand_in}: a stand-in, so nothing is proven of the whole"
+            self._solve(problem, cuts, inner, client, run)
         run.interrupt.heed()
-        if self.inner == "local_search":
+        if inner == USUAL:
             counted = run.time_limit is None or "iterations" in (self.inner_options or {})
             run.stop = Stop.ITERATIONS if counted and run.stop is Stop.CONVERGED else Stop.TIME
 
-    def _solve(self, problem: Separable, cuts: Cuts, client: Any, run: Run) -> None:
+    def _cut(self, problem: Problem, halted: Callable[[], bool]) -> Cuts:
+        allotment = Allotment.of(problem)
+        if allotment is not None:
+            return cut_with_classes(allotment, self.block_size, by_strata=self.cut == "strata", halted=halted)
+        return cut_into_blocks(measured_by(problem), problem.test, self.block_size, self.cut, halted=halted)
+
+    def _solve(self, problem: Problem, cuts: Cuts, inner: str, client: Any, run: Run) -> None:
+        assert isinstance(problem, Divisible)
         timed = run.time_limit is not None
         stitching = Stitching(cuts)
-        inner = self._configured(int(cuts.sizes.max()), timed=timed)
-        held_back = seams.TIME_SHARE if self.compare else 0.0
+        solver = self._configured(inner, int(cuts.sizes.max()), timed=timed)
+        workers = self.workers_for(inner)
         try:
-            with backends.opened(
-                self.backend, _taker_apart(problem), cuts, self.worker_count, client, run.interrupt
-            ) as shop:
+            with backends.opened(self.backend, problem, cuts, workers, client, run.interrupt) as shop:
                 run.details["workers"] = shop.crew.workers
-                solve_blocks(stitching, shop, inner, run, held_back=held_back)
-            if self.compare and stitching.solved == len(cuts) and not run.expired:
-                larger = self._configured(seams.records_merged(cuts), timed=timed)
+                solve_blocks(stitching, shop, solver, run, held_back=seams.TIME_SHARE if self.compare else 0.0)
+            stitching.finish(problem, solver, run)
+            if stitching.complete and self.compare and not run.expired:
+                larger = self._configured(inner, seams.records_merged(cuts), timed=timed)
                 found = seams.compare(stitching, problem, larger, run)
                 if found is not None:
-                    run.details |= {"one_block": found.told(), "remark": found.said(len(cuts), self.inner)}
+                    run.details |= {"one_block": found.told(), "remark": found.said(len(cuts), inner)}
         finally:
-            stitching.fill(problem)
-            run.offer(stitching.stitched())
+            stitching.finish(problem, solver, run)
+            if stitching.complete:
+                run.offer(stitching.stitched())
+            if run.labels is None:
+                run.details["remark"] = (
+                    f"No classes that keep all conditions were found, not even in one block by {inner}."
+                )
             run.details |= stitching.told()
 
-    @property
-    def worker_count(self) -> int:
+    def workers_for(self, inner: str) -> int:
         """How many workers there are to be in threads or processes; a cluster has its own."""
         if self.workers is not None:
             return self.workers
-        return crew.cores() if self.backend != "in-process" or self.inner in _SIDE_BY_SIDE else 1
+        return crew.cores() if self.backend != "in-process" or inner in _SIDE_BY_SIDE else 1
 
-    def _configured(self, records: int, *, timed: bool) -> Solver:
+    def _configured(self, inner: str, records: int, *, timed: bool) -> Solver:
         """The inner solver; blocks are what is done side by side, so within one there is one worker."""
-        kind = registry.solver(self.inner)
+        kind = registry.solver(inner)
         options = dict(self.inner_options or {})
         if "workers" in kind.options():
             options.setdefault("workers", 1)
-        if self.inner == "local_search" and not timed:
+        if inner == USUAL and not timed:
             options.setdefault("iterations", int(ROUNDS_PER_RECORD * records))
         return registry.configured(kind, options)
-
-
-def _taker_apart(problem: Separable) -> Separable:
-    """Whose parts the blocks are: a problem that is only judged otherwise leaves that to its original.
-
-    The original consists of data alone and can be sent to other processes; ways to judge cannot.
-    """
-    owner = getattr(problem.restricted, "__self__", problem)
-    return owner if isinstance(owner, Separable) else problem

@@ -11,7 +11,7 @@ from multiprocessing.synchronize import Event
 from typing import Any
 
 from optmodels.interrupt import Interrupt
-from optmodels.problem import Problem, Separable
+from optmodels.problem import Divisible, Problem
 from solvers.blocks.crew import Backend, Crew, Step, crew
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.shared import Shared, shared
@@ -33,12 +33,12 @@ class Workshop:
 
 @contextmanager
 def opened(
-    backend: Backend, problem: Separable, cuts: Cuts, workers: int, client: Any, interrupt: Interrupt
+    backend: Backend, problem: Divisible, cuts: Cuts, workers: int, client: Any, interrupt: Interrupt
 ) -> Iterator[Workshop]:
     """The workshop, ready; whatever was started for it is ended in the end."""
 
     def parts(blocks: Sequence[int]) -> list[Problem]:
-        return [problem.restricted(cuts.rows(block)) for block in blocks]
+        return [cuts.part(problem, block) for block in blocks]
 
     def work_in_thread(blocks: Sequence[int], orders: Orders) -> list[Solved]:
         return solve_batch(parts(blocks), orders, interrupt)
@@ -81,7 +81,7 @@ def _begin_work(where: Shared, stopped: Event) -> None:
 
 
 def _work_in_process(blocks: Sequence[int], orders: Orders) -> list[Solved]:
-    parts = (_here["problem"].restricted(_here["cuts"].rows(block)) for block in blocks)
+    parts = (_here["cuts"].part(_here["problem"], block) for block in blocks)
     return solve_batch(parts, orders, _here["interrupt"])
 
 

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.partition import group_rows
-from optmodels.price import SPREAD, Floats, Price
+from optmodels.price import SPREAD, Floats, Price, extent
+from optmodels.problem import Divisible, Problem
 from solvers.median import Points as Places
 from solvers.median import Rows
 from solvers.mondrian import cut_once
@@ -31,18 +32,31 @@ _THREADS = 2
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Records in the order of their blocks: block b is order[starts[b]:starts[b + 1]]."""
+    """Records in the order of their blocks: block b is order[starts[b]:starts[b + 1]].
+
+    Where the number of classes is prescribed, those of a block are its share of `classes`, in the same way.
+    """
 
     order: Rows
     starts: NDArray[np.int64]
     pairs: NDArray[np.int64]  # the first of every two blocks that one last cut made
+    classes: NDArray[np.int64] | None = None
+    class_starts: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def rows(self, block: int) -> Rows:
-        """The records of a block."""
-        return self.order[self.starts[block] : self.starts[block + 1]]
+    def rows(self, block: int, last: int | None = None) -> Rows:
+        """The records of a block, or of several up to the last."""
+        return self.order[self.starts[block] : self.starts[(block if last is None else last) + 1]]
+
+    def part(self, problem: Divisible, block: int, last: int | None = None) -> Problem:
+        """The problem of a block, or of several up to the last."""
+        rows = self.rows(block, last)
+        if self.classes is None or self.class_starts is None:
+            return problem.restricted(rows)
+        ends = self.class_starts[block], self.class_starts[(block if last is None else last) + 1]
+        return problem.restricted(rows, self.classes[slice(*ends)])
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -154,6 +168,12 @@ class _Cutter:
             for start, end in pairwise((low, middle, high))
         )
         return middle if allowed else -1
+
+
+def measured_by(problem: Problem) -> Price:
+    """What tells how far apart records of a problem are: its price, or else what intervals around them would lose."""
+    price = getattr(problem, "price", None)
+    return price if isinstance(price, Price) else extent(problem.table)
 
 
 def places_by_price(price: Price) -> Places:

@@ -35,7 +35,7 @@ from optmodels.report import audit_page
 from optmodels.roles import Roles
 from optmodels.solver import OnProgress, Progress
 from optmodels.whole import Whole
-from solvers.blocks import Blocks, groups
+from solvers.blocks import USUAL, Blocks, groups
 from solvers.blocks.crew import Crew, Step, crew, dask_client
 from solvers.blocks.pieces import check_roles, pieces_of, sum_up
 from solvers.blocks.routing import grow, merged_groups
@@ -102,7 +102,7 @@ def anonymize_folder(
     with (
         dask_client(chosen.address) as client,
         _scratch(target.parent) as scratch,
-        crew(chosen.backend, chosen.worker_count, client) as workers,
+        crew(chosen.backend, chosen.workers_for(chosen.inner or USUAL), client) as workers,
     ):
         flow = _Flow(workers, seed, time_limit, on_progress)
         folder = _as_folder(source, scratch)
@@ -240,7 +240,7 @@ class _Flow:
             "formulation": plan.formulation.name,
             "parameters": plan.formulation.to_dict(),
             "solver": "blocks",
-            "inner": plan.solver.inner,
+            "inner": plan.solver.inner or USUAL,
             "values": values,
             "seed": self.seed,
             "seconds": perf_counter() - self.began,

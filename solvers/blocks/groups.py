@@ -87,12 +87,22 @@ def sample(piece: Piece, plan: Plan, share: float) -> Sample:
     """A random share of a piece's records as points."""
     table = piece.table(plan.roles, plan.columns)
     problem = plan.posed(table)
-    refused = plan.solver.refuses(problem)
+    refused = _refused(problem, plan)
     if refused is not None or not isinstance(problem, Separable):
         return Sample(np.zeros((0, 0)), None, problem.release_method, refused, problem.conditions)
     chosen = np.random.default_rng([plan.seed, piece.number]).random(table.n) < share
     places = _places(problem, plan)[chosen]
     return Sample(places, problem.test.take(np.zeros(0, np.int64)), problem.release_method, None, problem.conditions)
+
+
+def _refused(problem: Problem, plan: Plan) -> str | None:
+    """Why the problem cannot be solved in groups that no process holds all of, or None."""
+    if not isinstance(problem, Separable) or problem.n_classes is not None:
+        return (
+            f"from folder to folder each class has a price of its own, and '{problem.formulation.name}' with the "
+            f"target '{problem.target.name}' ties all classes together: name a file with --out, to go by way of memory."
+        )
+    return plan.solver.refuses(problem)
 
 
 def _places(problem: Separable, plan: Plan) -> Floats:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.objectives import Objective, Sense
 from optmodels.partition import canonical
-from optmodels.problem import Separable
+from optmodels.problem import Divisible, Problem
 from optmodels.solver import Run, Solver
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.stitching import Stitching
@@ -25,6 +27,8 @@ ESTIMATED = (
     "estimated from neighbouring blocks, {} of them, merged in pairs and solved again with the same effort per record; "
     "{}; from pair to pair the excess is {:.2%} to {:.2%}"
 )
+OF_STAND_IN = "; all of this in what blocks optimise in the place of the table's own objective"
+LOSS = Objective("loss")
 LARGER_ARE_BETTER = "blocks twice as large would save this much, what one block for the whole table would is not known"
 LARGER_ARE_NO_BETTER = "blocks twice as large would save nothing"
 
@@ -37,6 +41,7 @@ class Comparison:
     blocks: float
     merged: float
     range: tuple[float, float] | None = None  # of the excess over pairs
+    sense: Sense = "min"
 
     def told(self) -> dict[str, object]:
         """The comparison by name, with the excess as a share of the smaller loss."""
@@ -51,16 +56,16 @@ class Comparison:
     @property
     def excess(self) -> float:
         """By how much blocks lose more, as a share of what fewer blocks lose; negative where they lose less."""
-        return _excess(self.blocks, self.merged)
+        return _excess(self.blocks, self.merged, self.sense)
 
     @classmethod
-    def of_pairs(cls, losses: Sequence[tuple[float, float]]) -> Comparison:
+    def of_pairs(cls, losses: Sequence[tuple[float, float]], target: Objective = LOSS, stand_in: bool = False) -> Self:
         """An estimate from the losses of pairs of blocks, apart and merged."""
         apart, together = (sum(of_pair) for of_pair in zip(*losses, strict=True))
-        each = [_excess(*pair) for pair in losses]
-        verdict = LARGER_ARE_BETTER if apart > together else LARGER_ARE_NO_BETTER
-        how = ESTIMATED.format(2 * len(losses), verdict, min(each), max(each))
-        return cls(how, apart, together, (min(each), max(each)))
+        each = [_excess(*pair, target.sense) for pair in losses]
+        verdict = LARGER_ARE_BETTER if target.worse(apart, together) > 0 else LARGER_ARE_NO_BETTER
+        how = ESTIMATED.format(2 * len(losses), verdict, min(each), max(each)) + (OF_STAND_IN if stand_in else "")
+        return cls(how, apart, together, (min(each), max(each)), target.sense)
 
     def said(self, blocks: int, inner: str) -> str:
         """The comparison in one sentence."""
@@ -68,8 +73,9 @@ class Comparison:
         return f"{blocks:,} blocks by {inner} lose {abs(self.excess):.2%} {than} than merged ones ({self.how})."
 
 
-def _excess(blocks: float, merged: float) -> float:
-    return blocks / merged - 1 if merged > 0 else 0.0
+def _excess(blocks: float, merged: float, sense: Sense) -> float:
+    more = blocks - merged if sense == "min" else merged - blocks
+    return more / abs(merged) if merged else 0.0
 
 
 def records_merged(cuts: Cuts) -> int:
@@ -77,56 +83,56 @@ def records_merged(cuts: Cuts) -> int:
     return len(cuts.order) if len(cuts) <= WHOLE_BLOCKS else 2 * int(cuts.sizes.max())
 
 
-def compare(stitching: Stitching, problem: Separable, inner: Solver, run: Run) -> Comparison | None:
+def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> Comparison | None:
     """Solve the whole table as one block if it is small, or some pairs of neighbours; what is better is kept.
 
-    None where there is one block only, where no two blocks came from one cut, or where time is over.
+    Pairs are kept only where losses of blocks add up. None where there is one block only, where no two blocks came from
+    one cut, or where time is over.
     """
+    assert isinstance(problem, Divisible)
     cuts = stitching.cuts
     if len(cuts) == 1:
         return None
     if len(cuts) <= WHOLE_BLOCKS:
         return _whole(stitching, problem, inner, run)
     wanted = min(PAIRS, max(FEWEST_PAIRS, -(-len(cuts) // BLOCKS_PER_PAIR)))
-    pairs = np.random.default_rng(run.seed).permutation(cuts.pairs)[:wanted]
+    apart = [pair for pair in cuts.pairs.tolist() if stitching.alone(pair) and stitching.alone(pair + 1)]
+    pairs = np.random.default_rng(run.seed).permutation(np.array(apart, np.int64))[:wanted]
     losses: list[tuple[float, float]] = []
     for tried, first in enumerate(pairs.tolist()):
         if run.time_limit is not None and run.expired:
             break
         run.report(f"merging blocks for comparison: {len(losses)} of {len(pairs)} pairs")
-        rows = cuts.order[cuts.starts[first] : cuts.starts[first + 2]]
-        before = _loss(problem, rows, stitching.labels[rows] + _offset(stitching, first, len(rows)))
-        merged = _merged(problem, rows, inner, run, run.remaining / (len(pairs) - tried), len(cuts) + first)
+        rows, part = cuts.rows(first, first + 1), cuts.part(problem, first, first + 1)
+        before = _value(part, stitching.labels[rows] + _offset(stitching, first, len(rows)))
+        merged = _merged(part, inner, run, run.remaining / (len(pairs) - tried), len(cuts) + first)
         if merged is None:
             continue
-        losses.append((before, _loss(problem, rows, merged)))
-        if losses[-1][1] < before:
-            stitching.put_pair(first, Solved(merged.astype(np.int32), True))
-    return Comparison.of_pairs(losses) if losses else None
+        losses.append((before, _value(part, merged)))
+        if problem.stand_in is None and part.target.worse(losses[-1][1], before) < 0:
+            stitching.put(first, Solved(merged.astype(np.int32), True), first + 1)
+    return Comparison.of_pairs(losses, problem.target, problem.stand_in is not None) if losses else None
 
 
-def _whole(stitching: Stitching, problem: Separable, inner: Solver, run: Run) -> Comparison | None:
-    everyone = np.arange(problem.price.n)
+def _whole(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> Comparison | None:
     run.report("solving the whole table as one block for comparison")
-    merged = _merged(problem, everyone, inner, run, run.remaining, len(stitching.cuts))
+    merged = _merged(problem, inner, run, run.remaining, len(stitching.cuts))
     if merged is None:
         return None
-    blocks, one = _loss(problem, everyone, stitching.stitched()), _loss(problem, everyone, merged)
+    blocks, one = _value(problem, stitching.stitched()), _value(problem, merged)
     run.offer(merged)
-    return Comparison(MEASURED, blocks, one)
+    return Comparison(MEASURED, blocks, one, sense=problem.target.sense)
 
 
-def _merged(
-    problem: Separable, rows: NDArray[np.int64], inner: Solver, run: Run, seconds: float, block: int
-) -> NDArray[np.int64] | None:
+def _merged(part: Problem, inner: Solver, run: Run, seconds: float, block: int) -> NDArray[np.int64] | None:
     limit = None if run.time_limit is None else seconds
-    solved = solve_block(problem.restricted(rows), inner, limit, block_seed(run.seed, block), run.interrupt)
+    solved = solve_block(part, inner, limit, block_seed(run.seed, block), run.interrupt)
     run.interrupt.heed()
-    return solved.labels.astype(np.int64) if solved.by_inner else None
+    return solved.labels.astype(np.int64) if solved.by_inner and solved.labels is not None else None
 
 
-def _loss(problem: Separable, rows: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
-    return problem.price.take(rows).total(canonical(labels)) / problem.price_scale
+def _value(part: Problem, labels: NDArray[np.int64]) -> float:
+    return part.values(canonical(labels))[part.target.name]
 
 
 def _offset(stitching: Stitching, first: int, size: int) -> NDArray[np.int64]:

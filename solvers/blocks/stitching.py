@@ -5,26 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from optmodels.partition import Labels
-from optmodels.problem import Separable
+from optmodels.problem import Divisible
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
 from solvers.blocks.backends import Workshop
 from solvers.blocks.cutting import Cuts
-from solvers.blocks.work import Orders, Solved, block_seed, median_cuts
+from solvers.blocks.work import Orders, Solved, block_seed, median_cuts, solve_block
 
 BATCH_RECORDS = 20_000  # sent to a worker at once, about: a few megabytes
 BATCHES_PER_WORKER = 8  # at least, so that no worker waits long for the last one
 
 
 class Stitching:
-    """The classes of the blocks solved so far."""
+    """The classes of the blocks solved so far; neighbours may be solved together, as a run of blocks."""
 
     def __init__(self, cuts: Cuts) -> None:
         self.cuts = cuts
         self.labels = np.zeros(len(cuts.order), np.int64)
-        self.classes = np.zeros(len(cuts), np.int64)  # of each block
+        self.classes = np.zeros(len(cuts), np.int64)  # of each block; of a run the last block has all
         self.done = np.zeros(len(cuts), np.bool_)
+        self.first = np.arange(len(cuts))  # of the run that a block is in
         self.by_median_cuts = 0
+        self.merged = 0
         self.lost = ""
 
     @property
@@ -32,26 +34,56 @@ class Stitching:
         """How many blocks are."""
         return int(self.done.sum())
 
-    def put(self, block: int, solved: Solved) -> None:
-        """Keep the classes of a block."""
-        self.labels[self.cuts.rows(block)] = solved.labels
-        self.classes[block] = solved.labels.max() + 1
-        self.done[block] = True
+    @property
+    def complete(self) -> bool:
+        """Whether all are."""
+        return bool(self.done.all())
+
+    def put(self, block: int, solved: Solved, last: int | None = None) -> None:
+        """Keep the classes of a block, or of a run of blocks up to the last; nothing where none were found."""
+        if solved.labels is None:
+            return
+        last = block if last is None else last
+        self.labels[self.cuts.rows(block, last)] = solved.labels
+        self.classes[block : last + 1] = 0
+        self.classes[last] = solved.labels.max() + 1
+        self.done[block : last + 1] = True
+        self.first[block : last + 1] = block
         self.by_median_cuts += not solved.by_inner
 
-    def put_pair(self, first: int, solved: Solved) -> None:
-        """Put the classes that two neighbouring blocks have together in the place of their own."""
-        self.labels[self.cuts.rows(first)] = solved.labels[: self.cuts.sizes[first]]
-        # the second block's classes are numbered on from the first one's: here from the same number
-        self.labels[self.cuts.rows(first + 1)] = solved.labels[self.cuts.sizes[first] :]
-        self.classes[first], self.classes[first + 1] = 0, solved.labels.max() + 1
+    def alone(self, block: int) -> bool:
+        """Whether a block is in no run with others."""
+        return bool((self.first == self.first[block]).sum() == 1)
 
-    def fill(self, problem: Separable) -> None:
-        """Cut the blocks that nobody solved at medians."""
+    def finish(self, problem: Divisible, inner: Solver, run: Run) -> None:
+        """Cut the blocks that nobody solved at medians, and merge those that have no classes even so."""
         for block in np.flatnonzero(~self.done).tolist():
-            rows = self.cuts.rows(block)
-            labels = median_cuts(problem.price.take(rows), problem.test.take(rows))
-            self.put(block, Solved(labels.astype(np.int32), False))
+            self.put(block, median_cuts(self.cuts.part(problem, block)))
+        self._merge(problem, inner, run)
+
+    def _merge(self, problem: Divisible, inner: Solver, run: Run) -> None:
+        """Solve blocks in which nothing was found together with their neighbours, with ever more of them.
+
+        Class-wise conditions never make it necessary. A prescribed number of classes under further conditions may, and
+        so may bounds on the whole release.
+        """
+        while not self.complete:
+            block = int(np.argmin(self.done))
+            first, last = self._run(block)
+            if last - first + 1 == len(self.cuts):
+                return
+            neighbours = [place for place in (first - 1, last + 1) if 0 <= place < len(self.cuts)]
+            nearest = min(neighbours, key=lambda place: len(self.cuts.rows(*self._run(place))))
+            first, last = min(first, self._run(nearest)[0]), max(last, self._run(nearest)[1])
+            self.first[first : last + 1], self.done[first : last + 1] = first, False
+            self.merged += 1
+            part, seed = self.cuts.part(problem, first, last), block_seed(run.seed, len(self.cuts) + first)
+            limit = None if run.time_limit is None else run.remaining
+            self.put(first, solve_block(part, inner, limit, seed, run.interrupt), last)
+
+    def _run(self, block: int) -> tuple[int, int]:
+        members = np.flatnonzero(self.first == self.first[block])
+        return int(members[0]), int(members[-1])
 
     def stitched(self) -> Labels:
         """The classes of all blocks, numbered on from block to block."""
@@ -63,6 +95,8 @@ class Stitching:
     def told(self) -> dict[str, object]:
         """What became of the blocks."""
         told: dict[str, object] = {"blocks_by_median_cuts": self.by_median_cuts}
+        if self.merged:
+            told["blocks_merged"] = self.merged
         return told | {"workers_lost": self.lost} if self.lost else told
 
 
@@ -73,20 +107,23 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
     """
     total, workers = len(stitching.cuts), workshop.crew.workers
     batches = _batches(stitching.cuts, workers)
+    finished = 0
 
     def remaining() -> float:
         run.interrupt.heed()
         return run.remaining - held_back * (run.time_limit or 0.0)
 
     def orders(blocks: range) -> Orders:
-        unfinished = total - stitching.solved
+        unfinished = total - finished
         share = remaining() * min(workshop.crew.workers, unfinished) / unfinished
         seeds = [block_seed(run.seed, block) for block in blocks]
         return Orders(inner, None if run.time_limit is None else share, seeds)
 
     def take(batch: int, solved: list[Solved]) -> None:
+        nonlocal finished
         for block, one in zip(batches[batch], solved, strict=True):
             stitching.put(block, one)
+        finished += len(solved)
 
     def lost(batch: int, error: BaseException) -> None:
         stitching.lost = f"workers died again and again, and their blocks were cut at medians: {error}"
@@ -95,10 +132,10 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
         [workshop.step(blocks, lambda _, blocks=blocks: orders(blocks)) for blocks in batches],  # type: ignore[misc]
         take=take,
         lost=lost,
-        report=lambda: run.report(f"{stitching.solved} of {total} blocks", done=stitching.solved, total=total),
+        report=lambda: run.report(f"{finished} of {total} blocks", done=finished, total=total),
         remaining=remaining,
     )
-    if stitching.solved < total and run.time_limit is not None:
+    if finished < total and run.time_limit is not None:
         run.stop = Stop.TIME
 
 

@@ -11,21 +11,21 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.conditions import ClassTest
 from optmodels.interrupt import Interrupt
 from optmodels.partition import Labels, canonical
-from optmodels.price import Price
 from optmodels.problem import Problem, Separable
 from optmodels.solver import Run, Solver
+from solvers.blocks.allotting import Allotment, cut_with_classes
+from solvers.blocks.cutting import measured_by
 from solvers.mondrian import MedianCuts
 
 SmallLabels = NDArray[np.int32]
 
 
 class Solved(NamedTuple):
-    """The classes of a block, numbered from 0, and whether the inner solver found them."""
+    """The classes of a block, numbered from 0, or None where nothing was found; and whether by the inner solver."""
 
-    labels: SmallLabels
+    labels: SmallLabels | None
     by_inner: bool
 
 
@@ -58,18 +58,38 @@ def solve_block(part: Problem, inner: Solver, seconds: float | None, seed: int, 
             inner.search(part, run)
     if run.labels is not None:
         return Solved(run.labels.astype(np.int32), True)
-    assert isinstance(part, Separable)
-    return Solved(median_cuts(part.price, part.test).astype(np.int32), False)
+    return median_cuts(part)
 
 
-def median_cuts(price: Price, test: ClassTest) -> Labels:
+def median_cuts(part: Problem) -> Solved:
     """The classes of strict Mondrian: what a block becomes that nothing else was found for.
 
-    All records of a block as one class meet the conditions, and so do the halves of every cut that is made.
+    All records of a block as one class meet class-wise conditions, and so do the halves of every cut that is made;
+    whether they keep what a model asks beyond those, the part itself judges.
     """
-    cuts = MedianCuts(price, test)
-    cuts.make()
-    return canonical(cuts.labels())
+    allotment = Allotment.of(part)
+    if allotment is not None:
+        labels = _single_classes(allotment)
+    else:
+        cuts = MedianCuts(measured_by(part), part.test)
+        cuts.make()
+        labels = canonical(cuts.labels())
+    if isinstance(part, Separable) and labels is not None:
+        return Solved(labels.astype(np.int32), False)
+    for classes in (labels, np.zeros(part.n, np.int64)):
+        if classes is not None and part.evaluate(classes).feasible:
+            return Solved(classes.astype(np.int32), False)
+    return Solved(None, False)
+
+
+def _single_classes(allotment: Allotment) -> Labels | None:
+    """The prescribed number of classes by cuts down to single ones; None where cuts do not come so far."""
+    cuts = cut_with_classes(allotment, 0)
+    if len(cuts) < len(allotment.least):
+        return None
+    labels = np.empty(len(cuts.order), np.int64)
+    labels[cuts.order] = np.repeat(np.arange(len(cuts)), cuts.sizes)
+    return labels
 
 
 def block_seed(seed: int, block: int) -> int:

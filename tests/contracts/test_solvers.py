@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from formulations import LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
+from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels import registry
 from optmodels.errors import RefusedError
 from optmodels.problem import Formulation, Problem
@@ -62,10 +62,28 @@ def test_local_search(condition: str) -> None:
 
 
 @pytest.mark.parametrize("cut", ["kd", "strata"])
-@pytest.mark.parametrize("condition", [name for name in CONDITIONS if name != "classes"])
+@pytest.mark.parametrize("condition", CONDITIONS)
 def test_blocks(condition: str, cut: str) -> None:
     few = {"block_size": 4, "cut": cut, "inner_options": {"iterations": 20}}
     check_solver(registry.configured(registry.solver("blocks"), few), tables(CONDITIONS[condition], 8), seeds=range(2))
+
+
+OTHERS: dict[str, Formulation] = {
+    "score": MoObam(k=2, objective="lambda", lam=0.3),
+    "centres": Aminifar(k=2, n_init=1),
+    "caps": Aminifar(k=2, alpha=2.0, n_init=1),
+    "free centres": Aminifar(k=2, centres="free"),
+    "mass": Mass(classifiers=()),
+    "levels": MajeedHwang(k=2, trees=3, levels="least", most_disclosure=0.75),
+    "flexible levels": MajeedHwang(k=2, trees=3, threshold=0.5),
+}
+
+
+@pytest.mark.parametrize("model", OTHERS)
+def test_blocks_of_what_has_no_price(model: str) -> None:
+    evolved = {"inner": "nsga2", "inner_options": {"evaluations": 60, "population": 12}}
+    few = {"block_size": 4, **(evolved if model in ("score", "free centres") else {})}
+    check_solver(registry.configured(registry.solver("blocks"), few), tables(OTHERS[model], 8), seeds=range(2))
 
 
 @pytest.mark.parametrize("condition", [name for name in CONDITIONS if name != "extent"])

@@ -237,8 +237,10 @@ def test_wrong_folders(source: Path, tmp_path: Path) -> None:
         anonymize_folder(source / "f0.parquet", tmp_path / "out", **settings)
     with pytest.raises(InputError, match="k=700 is more than the table's 600 records"):
         anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=700))
-    with pytest.raises(RefusedError, match="ties classes together"):
+    with pytest.raises(RefusedError, match="ties all classes together"):
         anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Aminifar(n_clusters=3))
+    with pytest.raises(RefusedError, match="ties all classes together"):
+        anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=MoObam(k=2, n_clusters=3))
     (source / "f9.parquet").write_bytes(b"no parquet")
     with pytest.raises(InputError, match="Cannot read"):
         anonymize_folder(source, tmp_path / "out", **settings)
