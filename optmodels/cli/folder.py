@@ -63,10 +63,11 @@ def anonymize(
     write_together(files)
     audit = release.audit.to_dict()
     if json:
-        kept = ("stop", "formulation", "solver", "values", "seconds", "seed", "details")
+        kept = ("stop", "formulation", "solver", "values", "seconds", "seed", "details", "remark")
         record = {key: release.provenance[key] for key in kept}
         put_json({"status": "feasible", **record, "bound": None, "gap": None, "audit": audit})
         return
     show.side_by_side({"after": show.measures(audit) | dict(release.values)})
+    show.say(show.escaped(release.provenance["remark"]))
     for path in (out, *(path for path, _ in files)):
         show.say(f"Written: {show.escaped(path)}")

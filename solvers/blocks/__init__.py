@@ -73,7 +73,7 @@ class Blocks(Solver):
             raise InputError(
                 f"inner_options are options by name, such as {{'iterations': 1000}}, not {self.inner_options!r}."
             )
-        inner = self._configured(self.inner or USUAL, 1, timed=False)  # a misspelt name or option is met now
+        inner = self.configured(self.inner or USUAL, 1, timed=False)  # a misspelt name or option is met now
         if getattr(inner, "recentre", False):
             raise InputError("recentre moves the centres of all classes, and a block has some of them: leave it out.")
         whole("block_size", self.block_size, 2)
@@ -100,8 +100,8 @@ class Blocks(Solver):
             sample = self._sample(problem)
         except InputError as lacking:
             return f"blocks of it cannot be judged by '{problem.target.name}': {lacking}"
-        name = self._inner(sample)
-        if reason := self._configured(name, self.block_size, timed=False).refuses(sample):
+        name = self.inner_for(sample)
+        if reason := self.configured(name, self.block_size, timed=False).refuses(sample):
             return f"its inner solver '{name}' does not take blocks of it: {reason}"
         return None
 
@@ -114,11 +114,11 @@ class Blocks(Solver):
             return problem.restricted(np.arange(n))
         return problem.restricted(np.arange(n), np.arange(max(1, len(allotment.least) * n // problem.n)))
 
-    def _inner(self, sample: Problem) -> str:
+    def inner_for(self, sample: Problem) -> str:
         """The name of the inner solver: as given, or what suits such a part."""
         if self.inner is not None:
             return self.inner
-        takes_usual = self._configured(USUAL, self.block_size, timed=False).refuses(sample) is None
+        takes_usual = self.configured(USUAL, self.block_size, timed=False).refuses(sample) is None
         return USUAL if takes_usual else choice(sample)[0]
 
     def search(self, problem: Problem, run: Run) -> None:
@@ -126,8 +126,8 @@ class Blocks(Solver):
         assert isinstance(problem, Divisible)
         with crew.dask_client(self.address) as client:  # first: a dead address is to be met at once
             run.report("cutting into blocks")
-            cuts = self._cut(problem, lambda: run.interrupt.pressed or run.remaining <= 0)
-            inner = self._inner(self._sample(problem))
+            cuts = self.cut_up(problem, lambda: run.interrupt.pressed or run.remaining <= 0)
+            inner = self.inner_for(self._sample(problem))
             run.details |= {"inner": inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
             if problem.stand_in is not None and len(cuts) > 1:
                 run.details["blocks_optimise"] = f"{problem.stand_in}: a stand-in, so nothing is proven of the whole"
@@ -137,7 +137,8 @@ class Blocks(Solver):
             counted = run.time_limit is None or "iterations" in (self.inner_options or {})
             run.stop = Stop.ITERATIONS if counted and run.stop is Stop.CONVERGED else Stop.TIME
 
-    def _cut(self, problem: Problem, halted: Callable[[], bool]) -> Cuts:
+    def cut_up(self, problem: Problem, halted: Callable[[], bool] = lambda: False) -> Cuts:
+        """The blocks of a problem; once halted, parts stay as they are."""
         allotment = Allotment.of(problem)
         if allotment is not None:
             return cut_with_classes(allotment, self.block_size, by_strata=self.cut == "strata", halted=halted)
@@ -147,7 +148,7 @@ class Blocks(Solver):
         assert isinstance(problem, Divisible)
         timed = run.time_limit is not None
         stitching = Stitching(cuts)
-        solver = self._configured(inner, int(cuts.sizes.max()), timed=timed)
+        solver = self.configured(inner, int(cuts.sizes.max()), timed=timed)
         workers = self.workers_for(inner)
         try:
             with backends.opened(self.backend, problem, cuts, workers, client, run.interrupt) as shop:
@@ -155,7 +156,7 @@ class Blocks(Solver):
                 solve_blocks(stitching, shop, solver, run, held_back=seams.TIME_SHARE if self.compare else 0.0)
             stitching.finish(problem, solver, run)
             if stitching.complete and self.compare and not run.expired:
-                larger = self._configured(inner, seams.records_merged(cuts), timed=timed)
+                larger = self.configured(inner, seams.records_merged(cuts), timed=timed)
                 found = seams.compare(stitching, problem, larger, run)
                 if found is not None:
                     run.details |= {"one_block": found.told(), "remark": found.said(len(cuts), inner)}
@@ -175,7 +176,7 @@ class Blocks(Solver):
             return self.workers
         return crew.cores() if self.backend != "in-process" or inner in _SIDE_BY_SIDE else 1
 
-    def _configured(self, inner: str, records: int, *, timed: bool) -> Solver:
+    def configured(self, inner: str, records: int, *, timed: bool) -> Solver:
         """The inner solver; blocks are what is done side by side, so within one there is one worker."""
         kind = registry.solver(inner)
         options = dict(self.inner_options or {})

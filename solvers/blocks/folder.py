@@ -22,7 +22,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from optmodels.audit import Audit
 from optmodels.audit_parts import Ground, Tally, merged_audit
@@ -35,20 +34,19 @@ from optmodels.report import audit_page
 from optmodels.roles import Roles
 from optmodels.solver import OnProgress, Progress
 from optmodels.whole import Whole
-from solvers.blocks import USUAL, Blocks, groups
+from solvers.blocks import USUAL, Blocks, folder_seams, groups
 from solvers.blocks.crew import Crew, Step, crew, dask_client
-from solvers.blocks.pieces import check_roles, pieces_of, sum_up
+from solvers.blocks.folder_seams import NO_COMPARISON, Members
+from solvers.blocks.pieces import check_roles, pieces_of, plain_types, sum_up
 from solvers.blocks.routing import grow, merged_groups
+from solvers.blocks.seams import TIME_SHARE, said
 
 Result = TypeVar("Result")
+Told = Mapping[str, Any]
 
 GROUP_ROWS = 250_000
 SAMPLE_PER_GROUP = 1_000
 MOST_SAMPLED = 2_000_000
-NO_COMPARISON = (
-    "not estimated from folder to folder: one block would be the whole table, which no process holds, and blocks of "
-    "a group are not solved again; solve some of the records in memory to see about what seams cost"
-)
 REMOVALS = 20  # attempts to remove what is on its way
 AUDIT_FILE = "_audit.json"  # readers of Parquet folders pass over names that begin so
 
@@ -116,6 +114,7 @@ class _Flow:
         self.workers, self.seed, self.time_limit, self.on_progress = workers, seed, time_limit, on_progress
         self.interrupt = Interrupt()
         self.began = perf_counter()
+        self.held_back = 0.0  # seconds that are wanted for something else afterwards
 
     @property
     def remaining(self) -> float:
@@ -140,7 +139,7 @@ class _Flow:
             pieces, names = pieces_of(folder)
             columns = roles.settle(names)
             cleaned = roles.revised(identifiers=(), others="keep")
-            types = _plain_types(Path(pieces[0].file), columns, roles)
+            types = plain_types(Path(pieces[0].file), columns, roles)
             sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
             total = Whole.all_of(sums)
             # one group after the other: side by side is what groups are
@@ -164,34 +163,62 @@ class _Flow:
                 group_rows,
             )
             parts = max(1, ceil(total.n / group_rows))
-            solved = self._solve(plan, shuffled, settled, chosen, parts)
-            return self._publish(plan, out, solved, chosen, parts, types, samples[0].conditions, settled, shuffled)
-
-    def _solve(
-        self,
-        plan: groups.Plan,
-        shuffled: Sequence[groups.Shuffled],
-        settled: Sequence[tuple[int, ...]],
-        method: Method,
-        parts: int,
-    ) -> list[groups.Group]:
-        def step(number: int, leaves: tuple[int, ...]) -> Step[groups.Group]:
             members = [
-                (one.file, one.row_groups[leaf]) for leaf in leaves for one in shuffled if leaf in one.row_groups
+                [(one.file, one.row_groups[leaf]) for leaf in leaves for one in shuffled if leaf in one.row_groups]
+                for leaves in settled
             ]
+            self.held_back = TIME_SHARE * (self.time_limit or 0.0) if solver.compare else 0.0
+            solved = self._solve(plan, members, chosen, parts)
+            self.held_back = 0.0
+            seams = self._seams(plan, members, solved) if solver.compare else NO_COMPARISON.format("compare=False")
+            return self._publish(plan, out, solved, chosen, parts, types, samples[0].conditions, seams, shuffled)
 
-            def arguments(unfinished: int) -> tuple[Any, ...]:
-                share = self.remaining * min(self.workers.workers, unfinished) / unfinished
-                return number, members, plan, method, parts, None if share == float("inf") else share
+    def _solve(self, plan: groups.Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
+        def step(number: int, some: Members) -> Step[groups.Group]:
+            return Step(
+                groups.solve_group, lambda unfinished: (number, some, plan, method, parts, self._share(unfinished))
+            )
 
-            return Step(groups.solve_group, arguments)
+        return self._stoppable("solving groups", plan, [step(number, some) for number, some in enumerate(members)])
+
+    def _seams(self, plan: groups.Plan, members: Sequence[Members], solved: Sequence[groups.Group]) -> Told | str:
+        """What seams cost, estimated from some groups; or why that is not known."""
+        blocks = sum(group.blocks for group in solved)
+        if blocks == 1:
+            return NO_COMPARISON.format("all records are one block")
+        if self.remaining <= 0 or any(group.by_median_cuts for group in solved):
+            return NO_COMPARISON.format("no time was left")
+
+        def step(number: int) -> Step[list[folder_seams.Pair]]:
+            after = members[number + 1] if number + 1 < len(members) else members[number - 1] if number else None
+            return Step(
+                folder_seams.pairs_of,
+                lambda unfinished: (number, members[number], after, plan, self._share(unfinished)),
+            )
+
+        chosen = folder_seams.sampled_groups(len(members), self.seed)
+        try:
+            found = self._stoppable("estimating what seams cost", plan, [step(number) for number in chosen])
+        except NoSolutionError as lost:  # the release itself is solved, and no worker is needed for it any more
+            return NO_COMPARISON.format(str(lost))
+        pairs = [pair for some in found for pair in some]
+        return folder_seams.Estimate(pairs).told() if pairs else NO_COMPARISON.format("no time was left")
+
+    def _share(self, unfinished: int) -> float | None:
+        """The seconds of one of so many steps that are not finished yet; None without a limit."""
+        left = self.remaining if self.interrupt.pressed else self.remaining - self.held_back
+        share = left * min(self.workers.workers, unfinished) / unfinished
+        return None if share == float("inf") else share
+
+    def _stoppable(self, note: str, plan: groups.Plan, steps: Sequence[Step[Result]]) -> list[Result]:
+        """The results of steps that Ctrl-C reaches while they are under way."""
 
         def pass_on() -> None:
             if self.interrupt.pressed:
                 plan.stop_file.touch()
 
         try:
-            return self._all("solving groups", [step(number, leaves) for number, leaves in enumerate(settled)], pass_on)
+            return self._all(note, steps, pass_on)
         except BaseException:  # a second Ctrl-C, or a group without a solution: nobody waits for the others
             plan.stop_file.touch()
             raise
@@ -205,7 +232,7 @@ class _Flow:
         parts: int,
         types: pa.Schema,
         conditions: Conditions,
-        settled: Sequence[tuple[int, ...]],
+        seams: Told | str,
         shuffled: Sequence[groups.Shuffled],
     ) -> FolderRelease:
         draft = plan.scratch / "release"
@@ -236,25 +263,27 @@ class _Flow:
         values = {solved[0].target: cost.value}
         audit = audit.annotated(promise=conditions.to_dict(), loss={**values, "gcp": gcp})
         peaks = [*(one.peak for one in shuffled), *(one.peak for one in solved), *(one.peak for one in written)]
+        inner = plan.solver.inner or USUAL
         provenance = {
             "formulation": plan.formulation.name,
             "parameters": plan.formulation.to_dict(),
             "solver": "blocks",
-            "inner": plan.solver.inner or USUAL,
+            "inner": inner,
             "values": values,
             "seed": self.seed,
             "seconds": perf_counter() - self.began,
             "stop": "interrupted" if self.interrupt.pressed else "time" if self.remaining <= 0 else "converged",
             "details": {
                 "pieces": len(shuffled),
-                "groups": len(settled),
+                "groups": len(solved),
                 "blocks": sum(group.blocks for group in solved),
                 "blocks_by_median_cuts": sum(group.by_median_cuts for group in solved),
                 "parts": len(written),
                 "workers": self.workers.workers,
                 "peak_worker_megabytes": round(max(peaks)),
-                "one_block": NO_COMPARISON,
+                "one_block": seams,
             },
+            "remark": _remark(sum(group.blocks for group in solved), inner, seams),
         }
         record = {"audit": audit.to_dict(), **provenance}
         (draft / AUDIT_FILE).write_text(json.dumps(record, indent=2, default=str) + "\n", encoding="utf-8")
@@ -286,6 +315,12 @@ class _Flow:
         return [results[step] for step in range(len(steps))]
 
 
+def _remark(blocks: int, inner: str, seams: Told | str) -> str:
+    if isinstance(seams, str):
+        return f"What seams between {blocks:,} blocks cost is {seams}."
+    return said(blocks, inner, float(seams["excess"]), str(seams["how"]))
+
+
 @contextmanager
 def _scratch(beside: Path) -> Iterator[Path]:
     """A folder for what is on its way, on the same disk as the release; gone in the end."""
@@ -315,17 +350,3 @@ def _as_folder(source: object, scratch: Path) -> Path:
     raise InputError(
         f"A release by folder is made from a Parquet folder or a Dask DataFrame, not from {type(source).__name__}."
     )
-
-
-def _plain_types(file: Path, columns: Sequence[str], roles: Roles) -> pa.Schema:
-    """The types of the columns that are released as they are, so that all parts have the same."""
-    kept = [name for name in columns if name not in roles.quasi and name not in roles.bins]
-    schema = pq.read_schema(file)
-    plain = [
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_string,
-        pa.types.is_large_string,
-    ]
-    return pa.schema([schema.field(name) for name in kept if any(is_(schema.field(name).type) for is_ in plain)])

@@ -71,6 +71,10 @@ class Plan:
         """The problem of some of the records, measured as the whole is."""
         return self.formulation.build(table.part_of(self.whole), self.seed)
 
+    def read(self, members: Sequence[tuple[str, int]]) -> Problem:
+        """The problem of a group that lies in so many row groups of files."""
+        return self.posed(Table.with_roles(frame_together(members), self.roles_once_cleaned))
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -91,7 +95,7 @@ def sample(piece: Piece, plan: Plan, share: float) -> Sample:
     if refused is not None or not isinstance(problem, Separable):
         return Sample(np.zeros((0, 0)), None, problem.release_method, refused, problem.conditions)
     chosen = np.random.default_rng([plan.seed, piece.number]).random(table.n) < share
-    places = _places(problem, plan)[chosen]
+    places = places_of(problem)[chosen]
     return Sample(places, problem.test.take(np.zeros(0, np.int64)), problem.release_method, None, problem.conditions)
 
 
@@ -105,7 +109,8 @@ def _refused(problem: Problem, plan: Plan) -> str | None:
     return plan.solver.refuses(problem)
 
 
-def _places(problem: Separable, plan: Plan) -> Floats:
+def places_of(problem: Separable) -> Floats:
+    """Records as points that are comparable across groups."""
     assert isinstance(problem, Problem)
     return places_in_all(problem.price, [len(problem.table.levels[name]) for name in problem.table.categorical])
 
@@ -127,7 +132,7 @@ def shuffle(piece: Piece, plan: Plan, tree: Tree, mirrored: int) -> Shuffled:
     problem = plan.posed(table)
     assert isinstance(problem, Separable)
     groups = mirrored or tree.groups
-    key = dealt(problem.test, mirrored, piece.number) if mirrored else tree.route(_places(problem, plan), piece.number)
+    key = dealt(problem.test, mirrored, piece.number) if mirrored else tree.route(places_of(problem), piece.number)
     values = int(problem.test.starts[-1])
     counts = np.zeros((groups, values), np.int64)
     for codes in problem.test.codes.T:
@@ -206,7 +211,7 @@ def solve_group(
     number: int, members: Sequence[tuple[str, int]], plan: Plan, method: Method, parts: int, seconds: float | None
 ) -> Group:
     """Cut a group into blocks, solve them, recode, and write the records by the part that their values belong to."""
-    problem = plan.posed(Table.with_roles(frame_together(members), plan.roles_once_cleaned))
+    problem = plan.read(members)
     if reason := problem.impossible():
         raise NoSolutionError(f"A group of {problem.n} records has no solution: {reason}")
     assert isinstance(problem, Separable)
@@ -228,7 +233,7 @@ def solve_group(
 
 def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> tuple[Labels, dict[str, object]]:
     """The classes of a group and what became of its blocks; once told to stop, what is left is cut at medians."""
-    with _told_by(plan.stop_file) as interrupt:
+    with told_by(plan.stop_file) as interrupt:
         if not interrupt.pressed and (seconds is None or seconds > 0):
             run = Run(problem, plan.solver.name, time_limit=seconds, seed=seed)
             run.interrupt = interrupt
@@ -244,7 +249,7 @@ def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> t
 
 
 @contextmanager
-def _told_by(stop_file: Path) -> Iterator[Interrupt]:
+def told_by(stop_file: Path) -> Iterator[Interrupt]:
     """An interrupt that is pressed as soon as the file is there, or the folder that it would be in is gone."""
     interrupt, over = Interrupt(), threading.Event()
 

@@ -92,6 +92,20 @@ def check_roles(roles: Roles) -> None:
             )
 
 
+def plain_types(file: Path, columns: Sequence[str], roles: Roles) -> pa.Schema:
+    """The types of the columns that are released as they are, so that all parts have the same."""
+    kept = [name for name in columns if name not in roles.quasi and name not in roles.bins]
+    schema = pq.read_schema(file)
+    plain = [
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_string,
+        pa.types.is_large_string,
+    ]
+    return pa.schema([schema.field(name) for name in kept if any(is_(schema.field(name).type) for is_ in plain)])
+
+
 def sum_up(piece: Piece, roles: Roles, columns: Sequence[str]) -> Whole:
     """What the whole has to know of a piece."""
     return Whole.of(piece.table(roles, columns))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -63,14 +63,24 @@ class Comparison:
         """An estimate from the losses of pairs of blocks, apart and merged."""
         apart, together = (sum(of_pair) for of_pair in zip(*losses, strict=True))
         each = [_excess(*pair, target.sense) for pair in losses]
-        verdict = LARGER_ARE_BETTER if target.worse(apart, together) > 0 else LARGER_ARE_NO_BETTER
-        how = ESTIMATED.format(2 * len(losses), verdict, min(each), max(each)) + (OF_STAND_IN if stand_in else "")
-        return cls(how, apart, together, (min(each), max(each)), target.sense)
+        found = cls("", apart, together, (min(each), max(each)), target.sense)
+        how = ESTIMATED.format(2 * len(losses), found.verdict, min(each), max(each)) + (OF_STAND_IN if stand_in else "")
+        return replace(found, how=how)
+
+    @property
+    def verdict(self) -> str:
+        """What an estimate from pairs says of larger blocks."""
+        return LARGER_ARE_BETTER if self.excess > 0 else LARGER_ARE_NO_BETTER
 
     def said(self, blocks: int, inner: str) -> str:
         """The comparison in one sentence."""
-        than = "less" if self.excess < 0 else "more"
-        return f"{blocks:,} blocks by {inner} lose {abs(self.excess):.2%} {than} than merged ones ({self.how})."
+        return said(blocks, inner, self.excess, self.how)
+
+
+def said(blocks: int, inner: str, excess: float, how: str) -> str:
+    """What blocks lose beside merged ones, in one sentence."""
+    than = "less" if excess < 0 else "more"
+    return f"{blocks:,} blocks by {inner} lose {abs(excess):.2%} {than} than merged ones ({how})."
 
 
 def _excess(blocks: float, merged: float, sense: Sense) -> float:

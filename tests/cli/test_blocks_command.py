@@ -49,6 +49,9 @@ def test_from_folder_to_folder_and_to_file(run: Run, folder: Path) -> None:
     assert "40 records" in Path("r.html").read_text()
     audited = run("audit", "out", "--quasi", "age,sex,town", "--sensitive", "illness", "--json")
     assert json.loads(audited.stdout)["k"] == record["audit"]["k"]
+    assert record["details"]["one_block"]["pairs"] >= 2
+    told = run("anonymize", folder, *ROLES, *BLOCKS, "--out", "told", "--group-rows", 20)
+    assert "pairs of neighbouring blocks" in " ".join(told.output.split())
     again = run("anonymize", folder, *ROLES, *BLOCKS, "--out", "out")
     assert again.exit_code == 1
     assert "exists already" in again.output

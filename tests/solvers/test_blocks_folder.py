@@ -97,7 +97,11 @@ def test_from_folder_to_folder(source: Path, tmp_path: Path, model: Any, method:
         assert ours["sensitive"]["illness"][level] == pytest.approx(value), level
     record = json.loads((out / "_audit.json").read_text())
     assert record["audit"]["k"] == whole.k
-    assert record["details"]["one_block"].startswith("not estimated"), "what seams cost is told, or that it is not"
+    estimate = record["details"]["one_block"]
+    least, most = estimate["excess_of_pairs"]
+    assert least <= estimate["excess"] <= most
+    assert estimate["pairs"] >= estimate["pairs_across_groups"] > 0
+    assert estimate["how"] in record["remark"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"], "nothing is left beside them"
 
 
@@ -114,6 +118,22 @@ def test_one_group_is_what_the_table_in_memory_gives(source: Path, tmp_path: Pat
     kept = release(table, solution.labels, promise=Conditions(k=5))
     assert found.audit.loss["gcp"] == pytest.approx(kept.audit.loss["gcp"])
     assert found.audit.classes == kept.audit.classes
+
+
+def test_an_estimate_of_seams_is_what_merging_blocks_saves(tmp_path: Path) -> None:
+    """Four people of every age: no block loses anything, within a group or across two, and the estimate says so."""
+    frame = people(240).assign(age=np.tile(np.arange(60), 4), town="a", grade="low")
+    source = write(tmp_path / "in", frame)
+    settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=2), "group_rows": 80}
+    found = anonymize_folder(source, tmp_path / "out", solver=Blocks(**QUICK), **settings)
+    details: Any = found.provenance["details"]
+    assert found.values["loss"] == pytest.approx(0)
+    assert details["one_block"]["excess"] == 0
+    assert "would save nothing" in details["one_block"]["how"]
+    plain = anonymize_folder(source, tmp_path / "plain", solver=Blocks(compare=False, **QUICK), **settings)
+    assert plain.provenance["details"]["one_block"] == "not estimated: compare=False"  # type: ignore[index]
+    one = anonymize_folder(source, tmp_path / "one", roles=ROLES, formulation=Microaggregation(k=2))
+    assert "all records are one block" in str(one.provenance["remark"])
 
 
 def test_workers_do_not_matter(source: Path, tmp_path: Path) -> None:
