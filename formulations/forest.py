@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,18 +24,23 @@ def usefulness(table: Table, *, trees: int, seed: int) -> NDArray[np.float64]:
     order and makes them positive. Of several sensitive attributes the mean counts; one of numbers with more than 20
     values is predicted in 20 bins of about as many records each.
     """
-    columns: dict[str, NDArray[Any]] = {name: table.values[:, j] for j, name in enumerate(table.measured)}
-    columns |= {name: table.codes[:, j] for j, name in enumerate(table.categorical)}
-    features = np.column_stack([columns[name] for name in table.quasi]).astype(np.float32)
     draw = np.random.default_rng(seed)
     rows = draw.choice(table.n, MOST_RECORDS, replace=False) if table.n > MOST_RECORDS else np.arange(table.n)
+    # Trees ask what is larger and no more: ranks will do, which single precision, unlike large numbers, tells apart.
+    columns = {name: _ranks(table.values[rows, j]) for j, name in enumerate(table.measured)}
+    columns |= {name: table.codes[rows, j] for j, name in enumerate(table.categorical)}
+    features = np.column_stack([columns[name] for name in table.quasi]).astype(np.float32)
     weights = np.zeros(len(table.quasi))
     for codes, ordered in zip(table.sensitive_codes[rows].T, table.sensitive_ordered, strict=True):
         secret = _binned(codes) if ordered else codes
-        ratios = np.clip(permutation_ratios(features[rows], secret, trees, draw), -_LARGEST_RATIO, _LARGEST_RATIO)
+        ratios = np.clip(permutation_ratios(features, secret, trees, draw), -_LARGEST_RATIO, _LARGEST_RATIO)
         powers = np.exp(ratios - ratios.max())
         weights += 100 * powers / powers.sum()
     return weights / len(table.sensitive)
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.int32]:
+    return np.unique(values, return_inverse=True)[1].astype(np.int32)
 
 
 def _binned(codes: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -53,7 +56,8 @@ def permutation_ratios(
 ) -> NDArray[np.float64]:
     """For each feature mean/deviation over trees of (out-of-bag error before - after shuffling it).
 
-    Equal records are learnt from once, with their number as weight.
+    A tree tries a random few of the features at each node, the square root of their number. Equal records are learnt
+    from once, with their number as weight.
     """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -69,7 +73,7 @@ def permutation_ratios(
             continue
         counts = np.bincount(cell[drawn], minlength=len(first))
         learnt = first[counts > 0]
-        tree = DecisionTreeClassifier(random_state=int(draw.integers(2**31)))
+        tree = DecisionTreeClassifier(max_features="sqrt", random_state=int(draw.integers(2**31)))
         tree.fit(features[learnt], secret[learnt], sample_weight=counts[counts > 0])
         wrong = tree.predict(features[first]) != secret[first]
         before = float(wrong[cell[outside]].mean())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from formulations.dealing import deal
 from formulations.sensitive_mix import SensitiveMix
 from formulations.similar_order import Order, checked_order, similar_order
-from optmodels.errors import finite, whole
+from optmodels.errors import InputError, finite, whole
 from optmodels.metrics.loss import general_loss_metric
 from optmodels.partition import Labels
 from optmodels.table import Table
@@ -75,11 +75,13 @@ class GetAnonymized:
 
     def labels(self, k: int) -> Labels:
         """Classes of at least k records; each has its share of every stratum, rounded up or down."""
+        whole("k", k, 1)
+        if k > self.table.n:
+            raise InputError(f"k={k} is more than the table's {self.table.n} records: lower k or give more records.")
         shares = np.concatenate(self.mix.shares)
         return deal(self.line[1], self.mix.strata, self.mix.stratum_codes, shares, k, self.reach)
 
     def __call__(self, k: int) -> Anonymized:
         """Classes of at least k records, their privacy loss and their information loss."""
-        whole("k", k, 1)
-        labels = self.labels(min(k, self.table.n))
+        labels = self.labels(k)
         return Anonymized(k, labels, self.mix.of(labels).privacy_loss, general_loss_metric(self.table, labels))

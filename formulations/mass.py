@@ -162,8 +162,8 @@ class MassProblem(Problem):
 
     def candidates(self, levels: Sequence[int] | None = None) -> Iterator[Candidate]:
         """A partition for each k, made when it is asked for: the fixed one, or every level that is tried."""
-        fixed = None if self.fixed_k is None else (self.fixed_k,)
-        return iter(CandidateBuilder(self.anonymize, levels or fixed or self.levels))
+        usual = self.levels if self.fixed_k is None else (self.fixed_k,)
+        return iter(CandidateBuilder(self.anonymize, usual if levels is None else levels))
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> MassProblem:
         """The same problem for some of the records, against the mix and the ranges of all of them; without recall."""

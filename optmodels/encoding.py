@@ -202,7 +202,7 @@ def binned(column: pd.Series, bins: Bins, name: str) -> pd.Series:
     """
     numbers = column.to_numpy(np.float64)
     if isinstance(bins, int):
-        edges = np.unique(np.quantile(numbers, np.linspace(0, 1, bins + 1)))
+        edges = np.unique(_tidied(np.quantile(numbers, np.linspace(0, 1, bins + 1)), numbers))
     else:
         edges = np.asarray(bins, np.float64)
     outside = np.flatnonzero((numbers < edges[0]) | (numbers > edges[-1]))
@@ -216,6 +216,17 @@ def binned(column: pd.Series, bins: Bins, name: str) -> pd.Series:
     ends = [_number_text(edge) for edge in edges.tolist()]
     labels = [f"[{low}, {high}{']' if at == last else ')'}" for at, (low, high) in enumerate(pairwise(ends))]
     return _categories(codes, labels or ends, column.index, name, ordered=True)
+
+
+def _tidied(edges: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges without the last digits, which are those of rounding, wherever they part the numbers alike without them."""
+    short = [float(f"{edge:.12g}") for edge in edges.tolist()]
+    return np.array(
+        [
+            tidy if 0 < place < len(edges) - 1 and (numbers < tidy).sum() == (numbers < edge).sum() else edge
+            for place, (edge, tidy) in enumerate(zip(edges.tolist(), short, strict=True))
+        ]
+    )
 
 
 def _number_text(number: float) -> str:

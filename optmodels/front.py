@@ -204,8 +204,11 @@ class ParetoFront:
             raise InputError(f"'{path}' is not the record of a front, or damaged: save the front again.") from error
 
     @classmethod
-    def load(cls, folder: str | Path, problem: Problem) -> ParetoFront:
+    def load(cls, folder: str | Path, problem: Problem, *, judge: bool = True) -> ParetoFront:
         """A saved front of the same problem: the same model, parameters and objectives, on the same table.
+
+        Without `judge` values are as they were saved, and `judged` is left to be asked for the points that matter:
+        where classifiers are trained, judging all points takes as long as finding them did.
 
         Raises:
             InputError: the problem is another one, or the problem's judgement of a point is not what was saved.
@@ -219,20 +222,27 @@ class ParetoFront:
         _check_objectives(f"The front in '{path}'", record["objectives"], problem)
         frame, labels = _read(path / "front.parquet"), _read(path / "labels.parquet")
         try:
-            solutions = _saved(problem, frame, labels)
+            saved = cls(problem, tuple(_saved(problem, frame, labels)), record["details"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"The front in '{path}' is damaged: its points and their labels do not fit together."
             ) from error
-        points = [_judged(problem, point, f"Point {i} of the front in '{path}'") for i, point in enumerate(solutions)]
-        for i, (saved, point) in enumerate(zip(solutions, points, strict=True)):
-            for name, value in saved.values.items():
-                if not isclose(value, point.values[name], rel_tol=_REPRODUCED, abs_tol=_REPRODUCED):
-                    raise InputError(
-                        f"The front in '{path}' is of another table or seed: point {i} was saved with {name} "
-                        f"{value:.6g} and has {point.values[name]:.6g} in this one."
-                    )
-        return cls.of(problem, points, record["details"])
+        return cls.of(problem, map(saved.judged, range(len(saved))), saved.details) if judge else saved
+
+    def judged(self, index: int) -> Solution:
+        """A point as the problem judges it now.
+
+        Raises:
+            InputError: it breaks a condition, or its values are not those that it had.
+        """
+        point = _judged(self.problem, self.points[index], f"Point {index} of the front")
+        for name, value in self.points[index].values.items():
+            if not isclose(value, point.values[name], rel_tol=_REPRODUCED, abs_tol=_REPRODUCED):
+                raise InputError(
+                    f"The front is of another table or seed: point {index} was saved with {name} {value:.6g} and has "
+                    f"{point.values[name]:.6g} in this one."
+                )
+        return point
 
     def plot(self) -> Figure:
         """The first two objectives as a plotly figure, a third as colour, with proven bounds where there are any."""

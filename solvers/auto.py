@@ -106,8 +106,8 @@ def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]
     if isinstance(problem, Generalised):
         if problem.least_levels and problem.n <= _EXACT_LEVELS_RECORDS and problem.lacks_pyomo() is None:
             return "milp", f"the levels of {problem.n} records are few enough to be chosen exactly"
-        if registry.solver("generalise")().refuses(problem):
-            return "usefulness", "the hierarchies have too many combinations of levels to be climbed"
+        if reason := registry.solver("generalise")().refuses(problem):
+            return "usefulness", f"'generalise' cannot: {reason.rstrip('.')}"
         return "generalise", "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
     if isinstance(problem, Centroids):
         return "nsga2", f"'{problem.target.name}' is no sum of prices of classes, and classes have centroids"

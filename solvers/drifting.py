@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from solvers.box_tree import BoxTree, Floats, Rows, distance_to, furthest
+from solvers.box_search import distance_to, furthest
+from solvers.box_tree import BoxTree, Floats, Rows
 
 _ROUNDING = 1e-9  # bounds closer to the best distance than this, in units of the largest, are looked at anyway
 

@@ -30,6 +30,8 @@ _GENEROSITIES = (0.0, 0.02, 0.05, 0.1, 0.3, 1.0)
 _TYPICAL_GENEROSITIES = (0.05, 0.3)
 # Partitions that are kept on the way from one to where merging hides nothing more.
 _STOPS = 20
+# Sensitive values counted in classes, 8 bytes each, that are kept at once.
+_MOST_COUNTS = 500_000_000
 # Records up to which a front is also sought exactly, point by point.
 _EXACT_RECORDS = 24
 
@@ -62,7 +64,7 @@ class Generalise(FrontSolver):
         whole("floors", self.floors, 2, "a front has two ends")
 
     def refuses(self, problem: Problem) -> str | None:
-        """It needs hierarchies, and not too many combinations of their levels."""
+        """It needs hierarchies with not too many combinations of levels, and few enough sensitive values to count."""
         if not isinstance(problem, Generalised):
             return "it needs a model that releases classes through hierarchies, such as 'majeed-hwang'."
         combinations = prod(nodes.shape[1] for nodes in problem.nodes)
@@ -70,6 +72,12 @@ class Generalise(FrontSolver):
             return (
                 f"the hierarchies have {combinations:,} combinations of levels and it goes through "
                 f"{MOST_COMBINATIONS:,}: give hierarchies with fewer levels, or use 'usefulness'."
+            )
+        values, classes = int(problem.test.starts[-1]), problem.n // problem.test.k + 1
+        if not problem.test.only_size and values * classes * len(_GENEROSITIES) > _MOST_COUNTS:
+            return (
+                f"it counts {values:,} sensitive values in up to {classes:,} classes, more than fit into memory: put "
+                "the values into bins, or use 'usefulness'."
             )
         return None
 

@@ -13,18 +13,8 @@ from optmodels.partition import Labels
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
 from optmodels.table import Table
-from solvers.box_tree import (
-    DEPTH,
-    BoxTree,
-    Floats,
-    Rows,
-    grown,
-    left_in,
-    points_of,
-    rows_left,
-    take_away,
-    wait_for_halves,
-)
+from solvers.box_search import DEPTH, wait_for_halves
+from solvers.box_tree import BoxTree, Floats, Rows, grown, left_in, points_of, rows_left, take_away
 from solvers.repair import merge_until_met
 from solvers.rest import cut_rest
 

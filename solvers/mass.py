@@ -50,6 +50,8 @@ class Mass(FrontSolver):
             run.details["remark"] = (
                 f"MASS keeps k; no partition of those it made also keeps {problem.conditions.describe()}."
             )
+        elif "k" in run.details:  # else a partition to begin from was better than all of these
+            run.details["remark"] = f"k={run.details['k']}.{_what_is_recalled(run)}"
 
     def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
         """A point for each k, and which of them is the model's own choice."""
@@ -80,6 +82,23 @@ class Mass(FrontSolver):
             if run.expired:
                 break
         run.details |= problem.remarks()
+        if "optimum" in run.details:
+            run.details["remark"] = f"{run.details['remark']}{_what_is_recalled(run)}"
+
+
+def _what_is_recalled(run: Run) -> str:
+    """What recall is about and how much of it the original table gives, where classifiers were asked."""
+    told = run.details
+    if told.get("predicted") is None:
+        return ""
+    return (
+        f" Recall is about {told['predicted']} = {told['positive']}, the mean of {_listed(told['classifiers'])}; "
+        f"of the original table it is {told['recall_original']:.4g}."
+    )
+
+
+def _listed(names: object) -> str:
+    return ", ".join(names) if isinstance(names, list) else str(names)
 
 
 def _mark_optimum(problem: Problem, run: Run, found: list[Solution]) -> None:

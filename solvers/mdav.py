@@ -13,21 +13,8 @@ from optmodels.conditions import ClassTest, meets
 from optmodels.partition import Labels
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
-from solvers.box_tree import (
-    NOTHING,
-    BoxTree,
-    Floats,
-    Rows,
-    by_distance,
-    furthest,
-    grown,
-    left_in,
-    marks_of,
-    nearest,
-    points_of,
-    rows_left,
-    take_away,
-)
+from solvers.box_search import NOTHING, by_distance, furthest, nearest
+from solvers.box_tree import BoxTree, Floats, Rows, grown, left_in, points_of, rows_left, take_away
 from solvers.drifting import Drifting, following, furthest_now
 from solvers.repair import merge_until_met
 from solvers.rest import cut_rest
@@ -68,13 +55,13 @@ class Mdav(Solver):
         """Construct one partition and offer it."""
         assert isinstance(problem, ClassAdditive)
         price, test = problem.price, problem.test
-        points, marks = points_of(price), marks_of(test)[:, :0]
+        points, no_marks = points_of(price), np.zeros((price.n, 0), np.uint64)
         centre = _centre_of_all(points, price.codes.shape[1])
         labels, label = np.full(price.n, -1, np.int64), 0
         rest = np.arange(price.n)
         try:
             while len(rest) >= 2 * test.k and not run.expired:
-                tree = grown(points, marks, rest, price.code_weights)
+                tree = grown(points, no_marks, rest, price.code_weights)
                 drifting = following(tree, _centroid(centre, len(rest)))
                 enough = max(2 * test.k, len(rest) // 2)  # with fewer left a new tree is worth its while
                 while left_in(tree) >= enough and not run.expired:

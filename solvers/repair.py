@@ -7,7 +7,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
-from optmodels.partition import Labels, canonical
+from optmodels.partition import Labels, canonical, members
 from optmodels.price import Codes, Floats, Price
 
 
@@ -16,43 +16,71 @@ def merge_until_met(price: Price, test: ClassTest, labels: NDArray[np.int64]) ->
 
     It ends: one class of everyone meets whatever can be met at all.
     """
-    return canonical(_merge(price.numeric, price.codes, price.code_weights, test, canonical(labels)))
+    first = canonical(labels)
+    return canonical(_merge(price.numeric, price.codes, price.code_weights, test, *members(first))[first])
 
 
 @njit(cache=True)
-def _merge(numeric: Floats, codes: Codes, code_weights: Floats, test: ClassTest, labels: Labels) -> Labels:
-    n_classes = labels.max() + 1
-    sizes = np.zeros(n_classes, np.int64)
+def _merge(
+    numeric: Floats,
+    codes: Codes,
+    code_weights: Floats,
+    test: ClassTest,
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+) -> Labels:
+    """The class that each class goes into; class c has the records order[starts[c]:starts[c + 1]]."""
+    n_classes = len(starts) - 1
+    sizes = np.diff(starts)
     sums = np.zeros((n_classes, numeric.shape[1]))
-    counts = np.zeros((n_classes, test.starts[-1]), np.int64)
-    # A class is represented by its mean and, for categories, by its first record: good enough to find neighbours.
-    sample = np.zeros(n_classes, np.int64)
-    for i in range(len(labels) - 1, -1, -1):
-        c = labels[i]
-        sizes[c] += 1
-        sample[c] = i
-        sums[c] += numeric[i]
-        for j in range(test.codes.shape[1]):
-            counts[c, test.codes[i, j]] += 1
+    for c in range(n_classes):
+        for i in order[starts[c] : starts[c + 1]]:
+            sums[c] += numeric[i]
     means = sums / sizes.reshape(-1, 1)
-    kinds = codes[sample]
+    # A class is represented by its mean and, for categories, by its first record: good enough to find neighbours.
+    kinds = codes[order[starts[:-1]]]
     into = np.arange(n_classes)
+    # Values are counted for one class at a time, and again where a class is swallowed: to keep the counts of all
+    # classes would take classes times values. Classes that have become one are linked.
+    counts = np.zeros(test.starts[-1], np.int64)
+    after, last = np.full(n_classes, -1), np.arange(n_classes)
     alive = n_classes
     for c in range(n_classes):
-        # A class may grow several times in its own turn; classes it swallowed are skipped by `sizes == 0`.
-        while sizes[c] > 0 and alive > 1 and not meets(test, counts[c], sizes[c]):
+        if sizes[c] == 0:  # it was swallowed
+            continue
+        counts[:] = 0
+        _count(test, order, starts, after, c, counts)
+        while alive > 1 and not meets(test, counts, sizes[c]):
             other = _nearest(means, kinds, code_weights, sizes, c)
+            _count(test, order, starts, after, other, counts)
+            after[last[c]], last[c] = other, last[other]
             sizes[c] += sizes[other]
             sums[c] += sums[other]
             means[c] = sums[c] / sizes[c]
-            counts[c] += counts[other]
             sizes[other] = 0
             into[other] = c
             alive -= 1
     for c in range(n_classes):
         while into[c] != into[into[c]]:
             into[c] = into[into[c]]
-    return into[labels]
+    return into
+
+
+@njit(cache=True)
+def _count(
+    test: ClassTest,
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    after: NDArray[np.int64],
+    c: int,
+    counts: NDArray[np.int64],
+) -> None:
+    """Add the sensitive values of a class, and of those linked after it, to the counts."""
+    while c >= 0:
+        for i in order[starts[c] : starts[c + 1]]:
+            for j in range(test.codes.shape[1]):
+                counts[test.codes[i, j]] += 1
+        c = after[c]
 
 
 @njit(cache=True)

@@ -15,21 +15,8 @@ from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
-from solvers.box_tree import (
-    NOTHING,
-    BoxTree,
-    Floats,
-    Marks,
-    Rows,
-    furthest,
-    grown,
-    left_in,
-    marks_of,
-    nearest,
-    points_of,
-    rows_left,
-    take_away,
-)
+from solvers.box_search import NOTHING, furthest, nearest
+from solvers.box_tree import BoxTree, Floats, Marks, Rows, grown, left_in, marks_of, points_of, rows_left, take_away
 from solvers.repair import merge_until_met
 from solvers.rest import cut_rest
 
@@ -135,7 +122,7 @@ def _seed(tree: BoxTree, points: Floats, growth: Growth) -> int:
 def _grow(tree: BoxTree, points: Floats, seed: int, test: ClassTest, codes: int, members: Rows) -> int:
     """Take the members of one class away; returns how many, or 0 if the records left are not diverse enough."""
     d = tree.n_numeric
-    counts = np.zeros(test.starts[-1], np.int64)
+    counts, distinct = np.zeros(test.starts[-1], np.int64), np.zeros(test.codes.shape[1], np.int64)
     categories = np.zeros((points.shape[1] - d, codes), np.int64)
     centre = np.zeros(points.shape[1])
     row, distance = np.array([seed]), np.empty(1)
@@ -145,13 +132,15 @@ def _grow(tree: BoxTree, points: Floats, seed: int, test: ClassTest, codes: int,
         size += 1
         take_away(tree, row[0])
         for j in range(test.codes.shape[1]):
-            counts[test.codes[row[0], j]] += 1
+            value = test.codes[row[0], j]
+            distinct[j] += counts[value] == 0
+            counts[value] += 1
         for j in range(d):
             centre[j] += (points[row[0], j] - centre[j]) / size
         for j in range(len(categories)):
             categories[j, np.int64(points[row[0], d + j])] += 1
             centre[d + j] = np.argmax(categories[j])
-        wanted = _missing(test, counts, tree.marks.shape[1])
+        wanted = _missing(test, counts, distinct, tree.marks.shape[1])
         if len(wanted) == 0 and size >= test.k:
             return size
         if nearest(tree, centre, wanted, row, distance) == 0:
@@ -159,20 +148,17 @@ def _grow(tree: BoxTree, points: Floats, seed: int, test: ClassTest, codes: int,
 
 
 @njit(cache=True)
-def _missing(test: ClassTest, counts: NDArray[np.int64], words: int) -> Marks:
+def _missing(test: ClassTest, counts: NDArray[np.int64], distinct: NDArray[np.int64], words: int) -> Marks:
     """The sensitive values that would make the class more diverse where it still has to be; nothing where it is."""
+    if (distinct >= test.distinct_l).all():
+        return NOTHING
     wanted = np.zeros(words, np.uint64)
-    lacking = False
-    for j in range(len(test.starts) - 1):
-        distinct = 0
-        for v in range(test.starts[j], test.starts[j + 1]):
-            distinct += counts[v] > 0
-        if distinct < test.distinct_l:
-            lacking = True
+    for j in range(len(distinct)):
+        if distinct[j] < test.distinct_l:
             for v in range(test.starts[j], test.starts[j + 1]):
                 if counts[v] == 0:
                     wanted[v // 64] |= np.uint64(1) << np.uint64(v % 64)
-    return wanted if lacking else NOTHING
+    return wanted
 
 
 def join_nearest(price: Price, points: Floats, labels: Labels) -> None:

@@ -61,6 +61,8 @@ def writers(front: ParetoFront, source: Mapping[str, Any], roles: Roles) -> dict
 def reopened(folder: Path, data: str | None) -> ParetoFront:
     """The front in a folder, on its data read again; `data` says where that is now, if it was moved.
 
+    Its points are as they were saved: judge the one that matters.
+
     Raises:
         InputError: the folder is not of `optmodels pareto`, or the data is gone or not what it was.
     """
@@ -75,7 +77,7 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
     parameters = {name: _frozen(value) for name, value in record["parameters"].items()}
     model = registry.configured(registry.formulation(record["formulation"]), parameters)
     problem = model.build(table, source["seed"]).with_objectives(*record["objectives"])
-    return ParetoFront.load(folder, problem)
+    return ParetoFront.load(folder, problem, judge=False)
 
 
 def _source(folder: Path) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from optmodels.errors import InputError
 from optmodels.release import Method
 from optmodels.solution import Solution
 
+# What `auto` chose and why, what a swarm's particles break, blocks, the k that MASS chose and its point of a front.
+_TOLD = ("chosen", "because", "faithful", "blocks", "one_block", "k", "optimum")
+
 
 def method_of(recode: str | None) -> Method | None:
     """The recoding that was asked for, if any."""
@@ -66,5 +69,5 @@ def _record(solution: Solution, audit: dict[str, Any] | None) -> dict[str, Any]:
 
 
 def told(details: Mapping[str, object]) -> dict[str, Any]:
-    """What only some solvers have to tell: what `auto` chose and why, what a swarm's particles break, blocks."""
-    return {key: details[key] for key in ("chosen", "because", "faithful", "blocks", "one_block") if key in details}
+    """What only some solvers have to tell, by these names."""
+    return {key: details[key] for key in _TOLD if key in details}

@@ -40,7 +40,12 @@ def release(
     front = front_folder.reopened(folder, data)
     number = _number(front, point)
     publishing.publish(
-        front[number], method=method, out=out, report=report, json=json, noted={"point": number, "points": len(front)}
+        front.judged(number),
+        method=method,
+        out=out,
+        report=report,
+        json=json,
+        noted={"point": number, "points": len(front)},
     )
 
 

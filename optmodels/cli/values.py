@@ -110,6 +110,8 @@ def _fits(value: Any, annotation: Any) -> bool:
         return whole or (annotation is float and isinstance(value, float))
     if annotation in (str, Path):
         return isinstance(value, str)
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, dict) and all(_fits(item, get_args(annotation)[1]) for item in value.values())
     if isinstance(origin, type) and issubclass(origin, Sequence):
         parts = [part for part in get_args(annotation) if part is not Ellipsis]
         return isinstance(value, list) and all(any(_fits(item, part) for part in parts) for item in value)
@@ -122,6 +124,10 @@ def _spelled(annotation: Any) -> str:
         return " or ".join(_spelled(part) for part in get_args(annotation))
     if origin is Literal:
         return " or ".join(repr(choice) for choice in get_args(annotation))
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return 'names and values such as {"age": 2, "sex": 1}'
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return "a list such as " + ('["a", "b"]' if str in get_args(annotation) else "[1, 2]")
     plain = {int: "a whole number", float: "a number", bool: "true or false", str: "text", NoneType: "none"}
     if annotation in plain:
         return plain[annotation]

@@ -65,7 +65,7 @@ class HealthRecords:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        whole("l_v", self.l_v, 3)
+        whole("l_v", self.l_v, BILL_BINS, "the bill alone has so many bins")
         if self.l_v > MOST_VALUES:
             raise InputError(f"l_v must be at most {MOST_VALUES}, the number of diagnoses known here, not {self.l_v}.")
         whole("seed", self.seed, 0)

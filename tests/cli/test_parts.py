@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 import pytest
 
+from formulations import MajeedHwang, Mass
 from optmodels.cli.output import to_json, write_together
 from optmodels.cli.show import progress_line
 from optmodels.cli.values import literal, names, pairs, typed
@@ -52,6 +53,15 @@ def test_a_setting_takes_the_declared_type(text: str, value: object) -> None:
 def test_a_setting_of_another_type_is_refused(text: str) -> None:
     with pytest.raises(InputError, match=r"--param .* takes "):
         typed("--param", Settings, pairs("--param", [text]))
+
+
+def test_settings_of_the_models_are_told_in_the_words_of_a_command_line() -> None:
+    assert typed("--param", MajeedHwang, {"weights": '{"age": 2}'}) == {"weights": {"age": 2}}
+    for text in ("5", "age", "[1]", '{"age": "two"}'):
+        with pytest.raises(InputError, match=r"takes names and values such as \{.*\} or none"):
+            typed("--param", MajeedHwang, {"weights": text})
+    with pytest.raises(InputError, match=r"'classifiers' takes a list such as \[\"a\", \"b\"\]\."):
+        typed("--param", Mass, {"classifiers": "nb"})
 
 
 def test_names_may_hold_commas_in_quotes() -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from formulations.recall import Recall
 from optmodels import registry
+from optmodels.partition import Labels
 from tests.cli.conftest import ROLES, Run
 from tests.cli.test_anonymize import KEYS, document
 from tests.cli.test_bad_input import refused
@@ -123,3 +125,26 @@ def test_a_model_with_parameters_and_a_seed_is_built_again(run: Run, people: Pat
     for number, point in enumerate(points):
         values = document(run("release", "front", "--point", number, "--json"))["values"]
         assert values == {name: pytest.approx(point[name]) for name in ("loss", "homogeneity", "closeness")}
+
+
+def test_classifiers_are_trained_for_the_released_point_only(
+    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ("--formulation", "mass", "--param", 'classifiers=["nb"]')
+    made = run("pareto", people, *ROLES, *model, "--out", "front", "--json")
+    assert made.exit_code == 0, made.output
+    points = document(made)["points"]
+    assert len(points) > 1
+    optimum = document(made)["optimum"]
+    assert optimum["privacy_loss"] == points[optimum["point"]]["privacy_loss"]
+    assert document(run("anonymize", people, *ROLES, *model, "--json"))["k"] == optimum["k"]
+    known, asked = Recall.of, []
+
+    def noted(recall: Recall, labels: Labels) -> float:
+        asked.append(labels)
+        return known(recall, labels)
+
+    monkeypatch.setattr(Recall, "of", noted)
+    released = document(run("release", "front", "--point", 1, "--json"))
+    assert released["values"]["privacy_loss"] == pytest.approx(points[1]["privacy_loss"])
+    assert len(asked) == 1

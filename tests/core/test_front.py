@@ -123,6 +123,21 @@ def test_save_and_load(problem: Problem, tmp_path: Path) -> None:
         ParetoFront.load(tmp_path / "front", MoObam(k=2).build(small_table(8)))
 
 
+def test_points_of_a_front_that_is_not_judged_are_judged_one_by_one(problem: Problem, tmp_path: Path) -> None:
+    front = ParetoFront.of(problem, random_solutions(problem, 5))
+    front.save(tmp_path)
+    frame = pd.read_parquet(tmp_path / "front.parquet")
+    frame.loc[0, "loss"] -= 0.25
+    frame.to_parquet(tmp_path / "front.parquet")
+    saved = ParetoFront.load(tmp_path, problem, judge=False)
+    assert len(saved) == len(front)
+    assert saved.judged(len(front) - 1).values == front[len(front) - 1].values
+    with pytest.raises(InputError, match="point 0 was saved with loss"):
+        saved.judged(0)
+    with pytest.raises(InputError, match="point 0 was saved with loss"):
+        ParetoFront.load(tmp_path, problem)
+
+
 def test_plot_and_release(problem: Problem) -> None:
     front = ParetoFront.of(problem, random_solutions(problem, 5))
     assert len(front.plot().data[0].x) == len(front)

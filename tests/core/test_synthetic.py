@@ -51,7 +51,7 @@ def test_another_seed_gives_other_people() -> None:
     assert HealthRecords(seed=0).frame(100).equals(first)
 
 
-@pytest.mark.parametrize("l_v", [7, 11, 16, 19])
+@pytest.mark.parametrize("l_v", [5, 7, 11, 16, 19])
 def test_schema_and_cardinalities(l_v: int) -> None:
     table = health_like(20_000, l_v=l_v)
     assert set(table.frame.columns) == SCHEMA
@@ -98,7 +98,11 @@ def test_chances_add_up(table: np.ndarray) -> None:
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
-    [({"l_v": 20}, "l_v must be at most 19"), ({"l_v": 2}, "l_v"), ({"seed": -1}, "seed")],
+    [
+        ({"l_v": 20}, "l_v must be at most 19"),
+        ({"l_v": 4}, "l_v must be a whole number of at least 5"),
+        ({"seed": -1}, "seed"),
+    ],
 )
 def test_wrong_parameters(wrong: dict[str, int], message: str) -> None:
     with pytest.raises(InputError, match=message):

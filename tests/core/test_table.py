@@ -226,6 +226,22 @@ def test_bins_of_sensitive_numbers() -> None:
         people(bins={"illness": 2})
 
 
+def test_edges_of_quantiles_are_written_without_the_digits_of_their_rounding() -> None:
+    """Of these the third fifth ends at 396.40000000000015, as floating point has it."""
+    frame = pd.DataFrame({"x": range(7), "pay": [30, 200, 210, 220, 514, 900, 1750]})
+    table = Table(frame, quasi={"x": "numeric"}, sensitive="pay", bins={"pay": 5})
+    assert table.sensitive_levels[0].tolist() == [
+        "[30, 202)",
+        "[202, 214)",
+        "[214, 396.4)",
+        "[396.4, 822.8)",
+        "[822.8, 1750]",
+    ]
+    close = frame.assign(pay=1 + np.arange(7) * 1e-14)  # told apart by those very digits
+    table = Table(close, quasi={"x": "numeric"}, sensitive="pay", bins={"pay": 3})
+    assert np.bincount(table.sensitive_codes[:, 0]).tolist() == [2, 2, 3]
+
+
 def test_bins_of_a_constant_attribute() -> None:
     table = Table(pd.DataFrame({"x": [1, 2], "s": [7, 7]}), quasi={"x": "numeric"}, sensitive="s", bins={"s": 3})
     assert table.sensitive_levels[0].tolist() == ["7"]

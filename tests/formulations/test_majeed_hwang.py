@@ -187,6 +187,41 @@ def test_weights_sum_to_100_and_order_by_what_a_shuffle_hurts() -> None:
     assert (usefulness(table, trees=30, seed=0) == weights).all(), "one seed, one forest"
 
 
+@pytest.mark.parametrize(("scale", "offset"), [(1e60, 0.0), (1.0, 1.7e9), (1e-60, 0.0)])
+def test_usefulness_does_not_depend_on_the_unit_of_numbers(scale: float, offset: float) -> None:
+    """Seconds since 1970 are all one number in single precision, and 1e60 is none."""
+    draw = np.random.default_rng(1)
+    telling, other = draw.integers(0, 4, 300), draw.integers(0, 4, 300)
+    flag = (telling > 1) ^ (draw.random(300) < 0.1)
+
+    def weights(telling: np.ndarray) -> list[float]:
+        frame = pd.DataFrame({"telling": telling, "other": other, "flag": flag})
+        table = Table(frame, quasi={"telling": "numeric", "other": "numeric"}, sensitive="flag")
+        return usefulness(table, trees=10, seed=0).tolist()
+
+    assert weights(offset + scale * telling) == weights(telling)
+
+
+def test_trees_try_a_few_features_at_each_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of a random forest do: of nine features that tell the same, every one is used by some."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    used: list[int] = []
+    known = DecisionTreeClassifier.fit
+
+    def noted(tree: DecisionTreeClassifier, *data: np.ndarray, **weights: np.ndarray) -> DecisionTreeClassifier:
+        known(tree, *data, **weights)
+        used.append(int((tree.feature_importances_ > 0).sum()))
+        return tree
+
+    monkeypatch.setattr(DecisionTreeClassifier, "fit", noted)
+    draw = np.random.default_rng(0)
+    features = draw.normal(size=(60, 9)).astype(np.float32)
+    permutation_ratios(features, (features[:, 0] > 0).astype(np.int32), 5, draw)
+    assert len(used) == 5
+    assert max(used) > 1, "a tree that tries them all needs the first alone"
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_sensitive_number_of_many_values_is_learnt_in_bins() -> None:
     draw = np.random.default_rng(0)

@@ -156,6 +156,17 @@ def test_neighbours_in_line_lose_less_than_strangers() -> None:
     assert 3 * losses["auto"] < losses["cosine"] < strangers
 
 
+@pytest.mark.parametrize("order", ["snake", "hilbert"])
+@pytest.mark.parametrize("shape", [(16,), (8, 8), (4, 4, 4)])
+def test_who_follows_in_line_lives_next_door(order: str, shape: tuple[int, ...]) -> None:
+    """Through a full grid both orders go step by step, whatever order the records come in."""
+    cells = np.random.default_rng(0).permutation(np.indices(shape).reshape(len(shape), -1).T)
+    frame = pd.DataFrame(cells, columns=[f"q{j}" for j in range(len(shape))]).assign(ill="flu")
+    table = Table(frame, quasi=dict.fromkeys(frame.columns[:-1], "numeric"), sensitive="ill")
+    steps = np.abs(np.diff(cells[similar_order(table, order)[1]], axis=0)).sum(axis=1)  # type: ignore[arg-type]
+    assert (steps == 1).all()
+
+
 def test_reach_trades_information_for_privacy() -> None:
     table = health_like(2000, l_v=7)
     near, far = (GetAnonymized(table, order="snake", reach=reach)(10) for reach in (1.0, 4.0))
@@ -178,6 +189,18 @@ def test_candidates_follow_the_data() -> None:
     assert WITHOUT_RECALL.build(table.take(np.arange(10))).levels == range(2, 11)
     builder = CandidateBuilder(GetAnonymized(table), levels=[3, 8])
     assert [(c.k, class_sizes(c.labels).min() >= c.k) for c in builder] == [(3, True), (8, True)]
+
+
+def test_no_candidate_claims_a_k_that_it_cannot_keep() -> None:
+    anonymize = GetAnonymized(health_like(30, l_v=7))
+    assert class_sizes(anonymize(30).labels).tolist() == [30]
+    with pytest.raises(InputError, match="k=31 is more than the table's 30 records"):
+        anonymize(31)
+    with pytest.raises(InputError, match="k=31 is more than"):
+        list(CandidateBuilder(anonymize, levels=[3, 31]))
+    with pytest.raises(InputError, match="k must be a whole number of at least 1"):
+        anonymize.labels(0)
+    assert list(WITHOUT_RECALL.build(health_like(30, l_v=7)).candidates([])) == []
 
 
 def test_optimizer_takes_the_least_cost_per_recall() -> None:
@@ -400,3 +423,16 @@ def test_a_sensitive_number_with_a_value_for_everyone_is_quick() -> None:
     solution = solve(Mass(k=3, classifiers=()).build(table))
     assert solution.details["strata"] == 5
     assert solution.values["privacy_loss"] < 0.5
+
+
+def test_what_was_chosen_and_what_recall_is_about_is_told() -> None:
+    problem = Mass(predict="high_risk", positive="yes", classifiers=("nb",)).build(health_like(300, l_v=7))
+    best, front = solve(problem), pareto(problem)
+    original = f"{problem.recall.baseline:.4g}"
+    said = f"Recall is about high_risk = yes, the mean of nb; of the original table it is {original}."
+    assert best.details["remark"] == f"k={best.details['k']}. {said}"
+    point = front.details["optimum"]["point"]
+    assert front.details["remark"] == f"Least score: k={best.details['k']}, point {point}. {said}"
+    better = MassSolver().solve(problem, start=np.zeros(300, np.int64), time_limit=1e-9)
+    assert better.labels is not None
+    assert better.value <= problem.evaluate(np.zeros(300, np.int64)).values["score"]

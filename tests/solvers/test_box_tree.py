@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.box_tree import NOTHING, by_distance, furthest, grown, left_in, nearest, rows_left, take_away
+from solvers.box_search import NOTHING, by_distance, furthest, nearest
+from solvers.box_tree import grown, left_in, rows_left, take_away
 
 
 def distances(points: np.ndarray, weights: np.ndarray, point: np.ndarray) -> np.ndarray:

@@ -199,6 +199,18 @@ def test_other_models_and_too_many_levels_are_refused() -> None:
         Generalise().solve(MajeedHwang(k=2).build(table))
 
 
+def test_more_sensitive_values_than_can_be_counted_in_every_class_are_refused() -> None:
+    frame = pd.DataFrame({"age": np.arange(40_000) % 70, "pay": np.arange(40_000)})
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="pay")
+    model = {"k": 5, "levels": "least", "weights": {"age": 1.0}}
+    assert Generalise().refuses(MajeedHwang(**model).build(table)) is None, "of size alone nothing is counted"  # type: ignore[arg-type]
+    uncertain = MajeedHwang(**model, threshold=1.0)  # type: ignore[arg-type]
+    assert "40,000 sensitive values in up to 8,001 classes" in str(Generalise().refuses(uncertain.build(table)))
+    assert solve(uncertain.build(table)).solver == "usefulness"
+    in_bins = Table(frame, quasi={"age": "numeric"}, sensitive="pay", bins={"pay": 20})
+    assert Generalise().refuses(uncertain.build(in_bins)) is None
+
+
 def test_misspelt_options_are_told() -> None:
     with pytest.raises(InputError, match="Did you mean 'floors'"):
         registry.configured(registry.solver("generalise"), {"floor": 3})
