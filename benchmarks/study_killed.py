@@ -86,8 +86,8 @@ def compare(whole: Path, killed: Path) -> int:
     found = differences(one, other)
     runs = one.runs()
     columns = len(one.reproducible().columns)
-    print(f"{len(runs)} runs against {len(other.runs())}, {columns} columns without times and memory, and all points "
-          f"of fronts: {len(found)} differences")  # fmt: skip
+    print(f"{len(runs)} runs against {len(other.runs())}, {columns} columns without times and memory, solvers' notes, "
+          f"ends of curves and points of fronts among them: {len(found)} differences")  # fmt: skip
     if len(found):
         print(found.to_string())
     return int(len(found) > 0 or len(runs) == 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
@@ -51,6 +51,12 @@ def configured(kind: type[Configurable], options: Mapping[str, Any]) -> Configur
     Traceback (most recent call last):
     optmodels.errors.InputError: There is no option of 'mdav' named 'nosuch'. ...
     """
+    check_names(kind, options)
+    return kind(**options)
+
+
+def check_names(kind: type[Configurable], options: Iterable[str]) -> None:
+    """Nothing if the formulation has parameters, or the solver options, of these names."""
     known = kind.parameters() if issubclass(kind, Formulation) else kind.options()
     what = "parameter" if issubclass(kind, Formulation) else "option"
     for name in options:
@@ -58,7 +64,6 @@ def configured(kind: type[Configurable], options: Mapping[str, Any]) -> Configur
             error = unknown(what, name, known)
             listing = str(error).split(".", 1)[1]
             raise InputError(f"There is no {what} of '{kind.name}' named '{name}'.{listing}")
-    return kind(**options)
 
 
 def _found(group: str) -> dict[str, EntryPoint]:

@@ -51,11 +51,11 @@ def run(
     from optmodels.cli import show
     from optmodels.study import load_study
     from optmodels.study import run as make
-    from optmodels.study.trials import trials_of
+    from optmodels.study.building import planned
 
     study = load_study(spec)
     if dry_run:
-        show.say(f"{show.escaped(study.name)}: {len(trials_of(study))} runs.")
+        show.say(f"{show.escaped(study.name)}: {len(planned(study))} runs.")
         return
     with _progress() as on_progress:
         done = make(
@@ -299,5 +299,12 @@ def _line(state: StudyProgress) -> str:
 def _described(state: StudyProgress) -> str:
     parts = [f"{state.failed} failed"] if state.failed else []
     if state.remaining is not None:
-        parts.append(f"about {state.remaining / 60:.0f} min to go")
+        parts.append(f"about {_duration(state.remaining)} to go")
     return "  ".join([*parts, *([state.last] if state.last else [])])
+
+
+def _duration(seconds: float) -> str:
+    """Seconds, minutes or hours, whichever is short to read."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

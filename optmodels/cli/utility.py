@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -197,6 +197,10 @@ def _writers(found: Utility) -> dict[str, Writer]:
     }
 
 
+def _shown(number: Any, form: str) -> str:
+    return "-" if number != number else form.format(number)
+
+
 def _show(found: Utility) -> None:
     from optmodels.cli import show
 
@@ -208,10 +212,10 @@ def _show(found: Utility) -> None:
                 row.version,
                 row.classifier,
                 row.metric,
-                f"{row.original:.4f}",
-                f"{row.mean:.4f}",
-                f"{row.retention:.1f}%",
-                f"{row.p:.3f}",
+                _shown(row.original, "{:.4f}"),
+                _shown(row.mean, "{:.4f}"),
+                _shown(row.retention, "{:.1f}%"),
+                _shown(row.p, "{:.3f}"),
             ]
             for row in rows.itertuples()
         ],

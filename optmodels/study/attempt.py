@@ -14,15 +14,14 @@ import numpy as np
 import psutil
 
 from optmodels import registry
-from optmodels.datasets import frame
 from optmodels.errors import MissingDependencyError, OptmodelsError, RefusedError
 from optmodels.front import ParetoFront
 from optmodels.partition import Labels
 from optmodels.plain import plain
-from optmodels.problem import Formulation, Problem
-from optmodels.roles import Roles
+from optmodels.problem import Problem
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, Solver
+from optmodels.study.building import first_records, problem_of, settled, table_of
 from optmodels.study.trials import Trial
 from optmodels.table import Table
 
@@ -55,16 +54,15 @@ def _carry_out(trial: Trial, tell: Tell, record: dict[str, Any]) -> None:
     tell("setup")
     began = perf_counter()
     table = table_of(trial.source)
-    model = registry.configured(registry.formulation(trial.formulation), settled(trial.parameters))
     solver = registry.configured(registry.solver(trial.method), settled(trial.options))
-    problem = _judged(trial, model, table)
+    problem = problem_of(trial, table)
     record.update(records=table.n, build_seconds=perf_counter() - began)
     if reason := solver.refuses(problem):
         raise RefusedError(reason)
     if trial.warm_up:
         tell("warm-up")
         began = perf_counter()
-        _warm_up(trial, model, solver, table)
+        _warm_up(trial, solver, table)
         record["warm_up_seconds"] = perf_counter() - began
     record["base_memory"] = _forget_peak()
     tell("solve")
@@ -76,31 +74,6 @@ def _carry_out(trial: Trial, tell: Tell, record: dict[str, Any]) -> None:
     record.update(_front_record(found) if isinstance(found, ParetoFront) else _solution_record(problem, found))
 
 
-def table_of(source: Mapping[str, Any]) -> Table:
-    """The table of a trial's source: the same records in every run."""
-    roles = Roles.from_toml(source["roles"])
-    if source.get("name") is not None:
-        table = Table.with_roles(frame(source["name"]), roles)
-    else:
-        table = Table.from_file(source["file"], roles=roles)
-    if source["rows"] is not None:
-        return table.take(np.arange(min(source["rows"], table.n)))
-    if source["sample"] is not None:
-        drawn = np.random.default_rng(source["draw"]).choice(table.n, min(source["sample"], table.n), replace=False)
-        return table.take(np.sort(drawn))
-    return table
-
-
-def settled(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as they were before they went through JSON, which knows no tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}
-
-
-def _judged(trial: Trial, model: Formulation, table: Table) -> Problem:
-    problem = model.build(table, trial.build_seed)
-    return problem.with_objectives(*trial.objectives) if trial.objectives else problem
-
-
 def _answer(
     trial: Trial, solver: Solver, problem: Problem, time_limit: float | None, seed: int
 ) -> Solution | ParetoFront:
@@ -110,11 +83,11 @@ def _answer(
     return solver.pareto(problem, time_limit=time_limit, seed=seed)
 
 
-def _warm_up(trial: Trial, model: Formulation, solver: Solver, table: Table) -> None:
+def _warm_up(trial: Trial, solver: Solver, table: Table) -> None:
     """Load or compile what the solver needs, on a few records; what goes wrong there says nothing about the run."""
     for many in _WARM_RECORDS:
         with suppress(Exception):
-            few = _judged(trial, model, table.take(np.arange(min(many, table.n))))
+            few = problem_of(trial, first_records(table, many))
             if solver.refuses(few) is None:
                 for _ in range(_WARM_ROUNDS):
                     began = perf_counter()

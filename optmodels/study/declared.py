@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,9 +26,10 @@ def load_study(path: str | Path) -> Study:
     except (OSError, UnicodeError) as problem:
         raise InputError(f"Cannot read the study file '{path}': {problem}.") from problem
     try:
-        return study_from_toml(text, folder=Path(path).resolve().parent, name=Path(path).stem)
+        study = study_from_toml(text, folder=Path(path).resolve().parent, name=Path(path).stem)
     except InputError as problem:
         raise InputError(f"In the study file '{path}': {problem}") from problem
+    return replace(study, file=Path(path))
 
 
 def study_from_toml(text: str, *, folder: Path = Path(), name: str = "study") -> Study:
@@ -51,7 +52,7 @@ def study_from_toml(text: str, *, folder: Path = Path(), name: str = "study") ->
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"This is not valid TOML: {problem}.") from problem
-    plain = [one.name for one in fields(Study) if one.name not in _TABLES.values()]
+    plain = [one.name for one in fields(Study) if one.name not in (*_TABLES.values(), "file")]
     for key in given:
         if key not in (*plain, *_TABLES):
             raise unknown("entry of a study called", key, (*plain, *_TABLES))

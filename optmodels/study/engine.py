@@ -13,10 +13,12 @@ from time import monotonic
 from typing import Protocol
 
 from optmodels.errors import InputError, MissingDependencyError, whole
+from optmodels.study.building import planned
+from optmodels.study.pace import Pace
 from optmodels.study.spec import Study
 from optmodels.study.store import HEARTBEAT_SECONDS, Store, opened
 from optmodels.study.supervise import Place, Record
-from optmodels.study.trials import Trial, trials_of
+from optmodels.study.trials import Trial
 
 DONE = "done"
 OUTCOMES = (DONE, "refused", "error", "crashed", "overtime", "memory")
@@ -34,12 +36,7 @@ class StudyProgress:
     seconds: float
     running: int
     last: str = ""
-
-    @property
-    def remaining(self) -> float | None:
-        """Seconds still to go, from the pace so far, or None."""
-        made = self.done - self.resumed
-        return self.seconds / made * (self.total - self.done) if made else None
+    remaining: float | None = None  # seconds still to go, as far as is known
 
 
 OnStudyProgress = Callable[[StudyProgress], None]
@@ -99,7 +96,7 @@ def run(
     """
     if not hasattr(os, "fork"):
         raise InputError("Studies need a system whose processes can fork: Linux, macOS, or WSL on Windows.")
-    trials = trials_of(study)
+    trials = planned(study)
     if workers is not None:
         whole("workers", workers, 1)
     for outcome in retry:
@@ -127,6 +124,8 @@ class _Course:
         self._total, self._resumed = len(trials), len(trials) - len(waiting)
         self._waiting = iter(waiting)
         self._left = len(waiting)
+        self._pace = Pace(trial.solver for trial in waiting)
+        self._places = 1
         self._failed = 0
         self._running = 0
         self._began = monotonic()
@@ -154,21 +153,31 @@ class _Course:
                 self._left -= 1
                 self._running -= 1
                 self._failed += record["outcome"] != DONE
+                self._pace.ended(trial.solver, record)
                 self._tell(_described(trial, record))
         except KeyboardInterrupt:
             return Done(made, self._total, interrupted=True)
         return Done(made, self._total, interrupted=False)
 
     def _fill(self, crew: Crew) -> None:
-        while self._running < crew.size and (trial := next(self._waiting, None)) is not None:
+        self._places = crew.size
+        while self._running < self._places and (trial := next(self._waiting, None)) is not None:
             self._running += 1
             crew.begin(trial, lambda trial, record: self._back.put((trial, record)))
 
     def _tell(self, last: str) -> None:
         if self._on_progress is not None:
-            done, seconds = self._total - self._left, monotonic() - self._began
             self._on_progress(
-                StudyProgress(done, self._total, self._resumed, self._failed, seconds, self._running, last)
+                StudyProgress(
+                    done=self._total - self._left,
+                    total=self._total,
+                    resumed=self._resumed,
+                    failed=self._failed,
+                    seconds=monotonic() - self._began,
+                    running=self._running,
+                    last=last,
+                    remaining=self._pace.remaining(self._places),
+                )
             )
 
 

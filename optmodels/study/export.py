@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from optmodels.errors import InputError, unknown
 from optmodels.files import write_whole
-from optmodels.study.measures import summary, to_be_large
+from optmodels.study.measures import INSTANCE, summary, to_be_large
 from optmodels.study.results import Results
 
 Format = Literal["csv", "parquet", "latex"]
@@ -40,7 +43,9 @@ def export(
         case "summary":
             found = summary(runs, measure).reset_index()
     if form == "latex":
-        text = latex(summary(runs, measure), maximised=measure == "value" and bool(to_be_large(runs).all()))
+        table = summary(runs, measure)
+        large = to_be_large(runs).groupby([runs[name] for name in INSTANCE]).any()
+        text = latex(table, large=large.reindex(table.index).to_numpy() if measure == "value" else None)
         write_whole(path, lambda file: file.write_text(text, encoding="utf-8"))
     elif form == "parquet":
         write_whole(path, lambda file: found.to_parquet(file, index=False))
@@ -49,8 +54,10 @@ def export(
     return len(found)
 
 
-def latex(table: pd.DataFrame, *, maximised: bool = False) -> str:
+def latex(table: pd.DataFrame, *, large: Sequence[bool] | NDArray[np.bool_] | None = None) -> str:
     r"""A table of problems and solvers for the package booktabs, the best of every row in bold.
+
+    `large` says of each row whether its numbers are to be large; by default all are to be small.
 
     >>> print(latex(pd.DataFrame({"a": [1.0], "b": [2.0]}, index=pd.Index(["k_3"], name="problem"))))
     \begin{tabular}{lrr}
@@ -69,10 +76,11 @@ def latex(table: pd.DataFrame, *, maximised: bool = False) -> str:
         " & ".join([*map(_escaped, names), *(_escaped(str(column)) for column in table.columns)]) + " \\\\",
         "\\midrule",
     ]
-    for place, row in zip(table.index, table.to_numpy(float), strict=True):
+    senses = [False] * len(table) if large is None else large
+    for place, row, is_large in zip(table.index, table.to_numpy(float), senses, strict=True):
         labels = place if isinstance(place, tuple) else (place,)
         values = pd.Series(row)
-        best = values.max() if maximised else values.min()
+        best = values.max() if is_large else values.min()
         cells = [_cell(value, is_best=bool(value == best)) for value in row]
         lines.append(" & ".join([*(_escaped(str(label)) for label in labels), *cells]) + " \\\\")
     return "\n".join([*lines, "\\bottomrule", "\\end{tabular}", ""])

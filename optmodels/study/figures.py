@@ -19,6 +19,8 @@ _COLOURS = (
 )
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SHADE = 0.12
+_LEAST_EXCESS = 1e-4  # anytime curves have a logarithmic axis, which has no place for 0
+_BAR, _LINE = 0.25, 0.5  # heights in a diagram of ranks
 
 
 def colours(solvers: Sequence[str]) -> dict[str, str]:
@@ -46,14 +48,14 @@ def anytime_figure(curves: pd.DataFrame, palette: Mapping[str, str]) -> Figure:
     figure = _empty("Anytime curves: excess over the best known value")
     for solver, rows in curves.groupby("solver", sort=False):
         line = _line(str(solver), palette, "hv")
-        median = rows["median"].where(np.isfinite(rows["median"]))
+        median = rows["median"].where(np.isfinite(rows["median"])).clip(lower=_LEAST_EXCESS)
         figure.add_scatter(
             x=rows["seconds"], y=median, mode="lines", line=line, name=str(solver), legendgroup=str(solver)
         )
         shaded = rows[np.isfinite(rows["high"])]
         figure.add_scatter(
             x=[*shaded["seconds"], *shaded["seconds"][::-1]],
-            y=[*shaded["low"], *shaded["high"][::-1]],
+            y=np.maximum([*shaded["low"], *shaded["high"][::-1]], _LEAST_EXCESS),
             fill="toself",
             fillcolor=_faint(line["color"]),
             line={"width": 0},
@@ -62,7 +64,8 @@ def anytime_figure(curves: pd.DataFrame, palette: Mapping[str, str]) -> Figure:
             legendgroup=str(solver),
         )
     figure.update_layout(
-        xaxis={"title": "seconds", "type": "log"}, yaxis={"title": "median excess", "tickformat": ".2%"}
+        xaxis={"title": "seconds", "type": "log"},
+        yaxis={"title": f"median excess ({_LEAST_EXCESS:.2%} stands for less)", "type": "log", "tickformat": ".2~%"},
     )
     return figure
 
@@ -72,17 +75,24 @@ def scaling_figure(points: pd.DataFrame, fits: pd.DataFrame, measure: str, palet
     figure = _empty(f"Scaling of {measure} with records")
     for solver, rows in points.groupby("solver", sort=False):
         name, colour = str(solver), palette[str(solver)]
+        fitted = fits[fits["solver"] == name].to_dict("records")
         figure.add_scatter(
-            x=rows["records"], y=rows[measure], mode="markers", marker={"color": colour}, name=name, legendgroup=name
+            x=rows["records"],
+            y=rows[measure],
+            mode="markers",
+            marker={"color": colour},
+            name=name,
+            legendgroup=name,
+            showlegend=not fitted,
         )
-        for fit in fits[fits["solver"] == name].to_dict("records"):
+        for fit in fitted:
             ends = np.array([rows["records"].min(), rows["records"].max()], dtype=float)
             figure.add_scatter(
                 x=ends,
                 y=fit["coefficient"] * ends ** fit["exponent"],
                 mode="lines",
                 line=_line(name, palette, "linear"),
-                name=f"n^{fit['exponent']:.2f} ({fit['low']:.2f} to {fit['high']:.2f})",
+                name=f"{name}: n^{fit['exponent']:.2f} ({fit['low']:.2f} to {fit['high']:.2f})",
                 legendgroup=name,
             )
     figure.update_layout(xaxis={"title": "records", "type": "log"}, yaxis={"title": measure, "type": "log"})
@@ -107,24 +117,42 @@ def critical_difference_figure(test: Friedman) -> Figure:
         f"{test.critical_difference:.2f} (Nemenyi, {test.alpha:g})"
     )
     names, ranks = [str(name) for name in test.ranks.index], test.ranks.to_numpy()
-    below = -1.0 - 0.6 * np.arange(len(names))
-    for name, rank, y in zip(names, ranks, below, strict=True):
-        figure.add_scatter(x=[rank, rank], y=[0, y], mode="lines", line={"color": "grey", "width": 1})
-        figure.add_scatter(
-            x=[rank], y=[y], mode="markers+text", text=[f" {name} ({rank:.2f})"], textposition="middle right",
-            marker={"color": "black", "size": 6},
-        )  # fmt: skip
     for i, group in enumerate(test.groups):
         ends = [test.ranks[group[0]], test.ranks[group[-1]]]
-        height = -0.2 - 0.15 * i
+        height = -_BAR * (i + 1)
         figure.add_scatter(x=ends, y=[height, height], mode="lines", line={"color": "#D55E00", "width": 6})
+    top, last = -_BAR * (len(test.groups) + 1), len(names) - 1
+    edges = 1.0, max(float(len(names)), 1.0 + test.critical_difference)
+    for i, (name, rank) in enumerate(zip(names, ranks, strict=True)):
+        # The better half is named at the left and the others at the right, those near an edge above those far from it:
+        # so no line crosses another, nor a name.
+        is_left = i <= last // 2
+        edge = edges[0] if is_left else edges[1]
+        height = top - _LINE * (i if is_left else last - i)
+        figure.add_scatter(
+            x=[rank, rank, edge],
+            y=[0, height, height],
+            mode="lines",
+            line={"color": "grey", "width": 1},
+            hovertext=f"{name}: {rank:.2f}",
+            hoverinfo="text",
+        )
+        figure.add_annotation(
+            x=edge,
+            y=height,
+            text=f"{name} ({rank:.2f}) " if is_left else f" {name} ({rank:.2f})",
+            xanchor="right" if is_left else "left",
+            showarrow=False,
+        )
     figure.add_scatter(
         x=[1, 1 + test.critical_difference], y=[0.5, 0.5], mode="lines", line={"color": "black", "width": 3}
     )
     figure.add_annotation(x=1 + test.critical_difference / 2, y=0.8, text="critical difference", showarrow=False)
+    beside = 30 + 7 * max(map(len, names)) + 50  # pixels for names and ranks
     figure.update_layout(
         showlegend=False,
-        xaxis={"title": "mean rank", "range": [0.8, len(names) + 1.2], "dtick": 1},
+        margin={"l": beside, "r": beside},
+        xaxis={"title": "mean rank", "range": list(edges), "dtick": 1, "side": "top", "zeroline": False},
         yaxis={"visible": False},
     )
     return figure

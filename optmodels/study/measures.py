@@ -46,18 +46,19 @@ def costs(runs: pd.DataFrame, curves: pd.DataFrame, measure: Measure, tolerance:
 def relative(costs: pd.DataFrame) -> pd.DataFrame:
     """Costs as ratios to the least of any solver on each problem, which makes different problems comparable.
 
-    Where the least is 0, only what costs nothing comes up to it; problems that a solver was not run on are left out.
+    Where the least is negative, as scores may be, what is 10% above it has the ratio 1.1 all the same. Where it is 0,
+    only what costs nothing comes up to it; problems that a solver was not run on are left out.
 
-    >>> relative(pd.DataFrame({"a": [2.0, 0.0], "b": [3.0, 5.0]})).values.tolist()
-    [[1.0, 1.5], [1.0, inf]]
+    >>> relative(pd.DataFrame({"a": [2.0, 0.0, -10.0], "b": [3.0, 5.0, -9.0]})).values.tolist()
+    [[1.0, 1.5], [1.0, inf], [1.0, 1.1]]
     """
     whole = costs.dropna()
-    if (whole < 0).any(axis=None):
-        raise InputError("Costs are compared by their ratios, and some are negative.")
     amounts = whole.to_numpy(float)
     least = amounts.min(axis=1, keepdims=True, initial=np.inf)
-    ratios = np.where(amounts == 0, 1.0, np.inf)
-    np.divide(amounts, least, out=ratios, where=np.isfinite(amounts) & (least > 0))
+    above = np.where(amounts == 0, 0.0, np.inf)
+    with np.errstate(invalid="ignore"):  # where all failed
+        np.divide(amounts - least, np.abs(least), out=above, where=np.isfinite(amounts) & (least != 0))
+    ratios = 1.0 + above
     return pd.DataFrame(ratios, index=whole.index, columns=whole.columns)
 
 

@@ -11,8 +11,8 @@ import pandas as pd
 from optmodels.errors import InputError
 from optmodels.study.store import MEASURED, Store, reading
 
-# What differs between two runs of one study on one machine: times, memory, and the moments of the curves.
-_NEVER_THE_SAME = (*MEASURED, "finished", "environment", "details", "trace")
+# What differs between two runs of one study on one machine, whatever they found.
+_NEVER_THE_SAME = (*MEASURED, "finished", "environment", "trace")
 
 
 class Results:
@@ -81,8 +81,18 @@ class Results:
         ).reset_index()
 
     def reproducible(self) -> pd.DataFrame:
-        """The runs without times, memory and solvers' own notes: the same however often the study was killed."""
-        return self.runs().drop(columns=[*_NEVER_THE_SAME]).set_index("key").sort_index()
+        """What does not depend on the clock, a row for each run: the same however often the study was killed.
+
+        Times and memory are left out. `points` has those of the run's front, `details` the solver's notes but for
+        seconds, and `curve` the end of the anytime curve: which moments before it are recorded is a matter of time.
+        """
+        runs = self.runs().set_index("key").sort_index()
+        ends = self.curves().groupby("run")[["evaluations", "value", "bound"]].last()
+        return runs.drop(columns=[*_NEVER_THE_SAME]).assign(
+            details=runs["details"].map(_without_seconds),
+            curve=_by_run(ends.reset_index()).reindex(runs.index),
+            points=_by_run(self.points()).reindex(runs.index),
+        )
 
     def _read(self, query: str) -> pd.DataFrame:
         with reading(self.path) as store:
@@ -108,10 +118,7 @@ def open_study(path: str | Path) -> Results:
 
 
 def differences(one: Results, other: Results) -> pd.DataFrame:
-    """What two files of the same study differ in, a row for each; points of fronts included.
-
-    Times, memory, solvers' own notes and the moments of curves, which depend on the clock, are not compared.
-    """
+    """What two files of the same study differ in, a row for each difference; see `Results.reproducible`."""
     mine, theirs = one.reproducible(), other.reproducible()
     if set(mine.columns) != set(theirs.columns):
         raise InputError(f"'{one.path}' and '{other.path}' hold different studies.")
@@ -124,14 +131,21 @@ def differences(one: Results, other: Results) -> pd.DataFrame:
             a, b = mine[name][key], theirs[name][key]
             if a != b and not (pd.isna(a) and pd.isna(b)):
                 rows.append({"key": key, "what": name, "one": a, "other": b})
-    mine_points, their_points = (_by_run(results.points()) for results in (one, other))
-    rows += [
-        {"key": key, "what": "points", "one": mine_points.get(key), "other": their_points.get(key)}
-        for key in sorted({*mine_points, *their_points})
-        if mine_points.get(key) != their_points.get(key)
-    ]
     return pd.DataFrame(rows, columns=["key", "what", "one", "other"])
 
 
-def _by_run(points: pd.DataFrame) -> dict[str, str]:
-    return {str(key): group.drop(columns="run").to_json(double_precision=15) for key, group in points.groupby("run")}
+def _by_run(rows: pd.DataFrame) -> pd.Series:
+    """All that is known of each run's points, or of its curve, as one text."""
+    texts = {key: repr(group.drop(columns="run").to_dict("list")) for key, group in rows.groupby("run")}
+    return pd.Series(texts, dtype=object)
+
+
+def _without_seconds(details: object) -> object:
+    """A solver's notes, in JSON, without those that say how long something took."""
+    if not isinstance(details, str):
+        return details
+
+    def untimed(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {name: value for name, value in pairs if "seconds" not in name}
+
+    return json.dumps(json.loads(details, object_pairs_hook=untimed))

@@ -120,6 +120,9 @@ class FormulationSpec:
     def __post_init__(self) -> None:
         if isinstance(self.objectives, str):
             raise InputError(f"objectives of '{self.name}' is the text {self.objectives!r}: give a list of names.")
+        for name in self.objectives:
+            if not isinstance(name, str):
+                raise InputError(f"objectives of '{self.name}' must be names of objectives, not {name!r}.")
 
     def each(self) -> Iterator[tuple[str, Settings]]:
         """The label and the parameters of every point of the grid."""
@@ -172,8 +175,11 @@ class Study:
     answer: Answer = "solution"
     threads: int = 1
     warm_up: bool = True
+    file: Path | None = field(default=None, compare=False, repr=False)  # the file that declares it
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"The name of a study must be text, not {self.name!r}.")
         for part in ("datasets", "formulations", "solvers"):
             if not getattr(self, part):
                 raise InputError(

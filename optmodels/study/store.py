@@ -235,6 +235,8 @@ def _explained(path: Path) -> Iterator[None]:
             remedy = "it is no study file, or damaged: name another file, or put a copy of it in its place"
         elif "locked" in told:
             remedy = "another process is writing to it: try again"
+        elif "full" in told:
+            remedy = "make room and run the study again, which goes on where it was"
         else:
             remedy = "choose a folder that exists and may be written to"
         raise InputError(f"Cannot use '{path}' ({told}): {remedy}.") from problem

@@ -170,6 +170,7 @@ def _roles(spec: DatasetSpec, own: Roles | None) -> Roles:
 
 def _checked_model(name: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = registry.formulation(name)
+    registry.check_names(kind, parameters)
     model_fields = fields(kind)  # type: ignore[arg-type]
     for one in model_fields:
         if one.default is one.default_factory is MISSING and one.name not in parameters:

@@ -85,6 +85,40 @@ def test_a_value_nobody_knows_is_named() -> None:
         space.encode(pd.DataFrame({"job": ["cook"]}))
 
 
+def test_a_numeric_hierarchy_has_numbers_or_intervals_below_its_nodes() -> None:
+    ages = Hierarchy(["20", "[30-40]", "old"], [["young", "young", "other"]])
+    space = FeatureSpace.of_frame(pd.DataFrame({"age": [20, 40, 80]}), hierarchies={"age": ages})
+    assert space.encode(pd.DataFrame({"age": ["young"]})).tolist() == [[27.5]]
+    with pytest.raises(InputError, match="'age' is numeric, and its hierarchy has 'old' below 'other'"):
+        space.encode(pd.DataFrame({"age": ["other"]}))
+
+
+def test_suppressed_rows_and_absent_columns_are_told() -> None:
+    original = people(60)
+    release = original.drop(columns="height").astype(object)
+    release.loc[:9, ["age", "job", "ill"]] = "*"
+    release.loc[10:14, "ill"] = None
+    release.loc[15:19, ["age", "job"]] = "*"
+    how = Protocol(("nb",), ("accuracy",), tested_on="release", splits=2, jobs=1)
+    found = utility_of_frames(original, release, how, target="ill")
+    assert found.notes == (
+        "Not learned from, because release lacks them: height.",
+        "15 of 60 rows of 'release' are left out: their 'ill' is suppressed or missing, so there is nothing to learn "
+        "from them.",
+    )
+    assert found.mean("accuracy") > 0.6
+    with pytest.raises(InputError, match="in every row"):
+        utility_of_frames(original, release.assign(ill="*"), how, target="ill")
+
+
+def test_a_release_may_lack_a_level_of_the_target() -> None:
+    original = pd.DataFrame({"x": range(60), "kind": ["a", "b", "c"] * 20})
+    release = original[original["kind"] != "a"]
+    how = Protocol(("nb",), ("recall_macro", "mcc"), splits=2, jobs=1)
+    found = utility_of_frames(original, release, how, target="kind")
+    assert found.mean("recall_macro") <= 2 / 3
+
+
 def test_codes_put_a_set_in_the_middle_of_its_levels() -> None:
     space = FeatureSpace.of_frame(pd.DataFrame({"job": ["a", "b", "c"]}), categories="codes")
     assert space.encode(pd.DataFrame({"job": ["c", "{a,c}"]})).ravel().tolist() == [2.0, 1.0]

@@ -7,6 +7,7 @@ import pytest
 
 from optmodels.errors import InputError
 from optmodels.study import DatasetSpec, FormulationSpec, Limits, SolverSpec, Study, load_study, study_from_toml
+from optmodels.study.building import planned
 from optmodels.study.trials import trials_of
 
 PARTS = '[[dataset]]\nname = "german"\n[[formulation]]\nname = "microaggregation"\nparameters.k = 3\n'
@@ -120,7 +121,11 @@ def test_contents_of_a_file_make_another_run_and_its_place_does_not(tmp_path: Pa
         (WHOLE.replace("mdav", "mdva"), "Did you mean 'mdav'"),
         (WHOLE.replace("german", "germann"), "Did you mean 'german'"),
         (WHOLE.replace("parameters.k = 3", "k = 3"), "write parameters.k"),
-        (WHOLE.replace("parameters.k = 3", "parameters.q = 3"), "needs k"),
+        (WHOLE.replace("parameters.k = 3", ""), "needs k"),
+        (
+            WHOLE.replace("parameters.k = 3", "parameters.kk = 3"),
+            "no parameter of 'microaggregation' named 'kk'",
+        ),
         (WHOLE.replace("parameters.k = 3", "parameters.k = 3\nparameters.distinct = 2"), "distinct_l"),
         (WHOLE.replace("parameters.k = 3", "parameters.k = []"), "empty list"),
         (WHOLE.replace("parameters.k = 3", 'parameters.k = 3\nobjectives = "sse"'), "give a list of names"),
@@ -142,12 +147,34 @@ def test_contents_of_a_file_make_another_run_and_its_place_does_not(tmp_path: Pa
         ('answer = "fronts"\n' + WHOLE, "Did you mean 'front'"),
         ('answer = "front"\n' + WHOLE, "answers with one solution"),
         ("seeds = = 3", "not valid TOML"),
+        ("name = 3\n" + WHOLE, "name of a study must be text, not 3"),
+        (WHOLE.replace("parameters.k = 3", 'parameters.k = [3, 0, "a"]'), "(k=0) on the dataset 'german': k must be"),
+        (WHOLE.replace("parameters.k = 3", 'parameters.k = "a"'), "k must be a whole number"),
+        (WHOLE.replace("parameters.k = 3", 'parameters.k = 3\nparameters.t = "a"'), "cannot be built (TypeError"),
+        (WHOLE.replace("parameters.k = 3", 'parameters.k = 3\nobjectives = ["nosuch"]'), "no objective 'nosuch'"),
+        (WHOLE.replace("parameters.k = 3", "parameters.k = 3\nobjectives = [3]"), "must be names of objectives, not 3"),
+        (WHOLE + '[[dataset]]\nname = "german"\nlabel = "g"\nroles.quasi.purpose = "numeric"\n', "dataset 'g' cannot"),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_run(text: str, told: str, written: Callable[[str], Path]) -> None:
+    path = written(text)
     with pytest.raises(InputError) as error:
-        trials_of(load_study(written(text)))
+        planned(load_study(path))
     assert told in str(error.value)
+    assert str(error.value).startswith(f"In the study file '{path}': ")
+
+
+def test_a_model_may_suit_some_of_the_datasets(tmp_path: Path) -> None:
+    (tmp_path / "ages.csv").write_text("age\n1\n2\n3\n")
+    ages = DatasetSpec(file=tmp_path / "ages.csv", roles={"quasi": {"age": "numeric"}})
+    german = DatasetSpec("german", rows=50)
+    models = [
+        FormulationSpec("mo-obam", {"k": 3}),
+        FormulationSpec("microaggregation", {"k": 3}),
+    ]
+    assert len(planned(Study("s", [ages, german], models, [SolverSpec("mdav")]))) == 4
+    with pytest.raises(InputError, match=r"^mo-obam\(k=3\) on the dataset 'ages': .*sensitive"):
+        planned(Study("s", [ages], models, [SolverSpec("mdav")]))
 
 
 def test_a_missing_file_is_told(tmp_path: Path) -> None:

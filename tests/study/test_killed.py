@@ -59,16 +59,14 @@ def a_run_is_under_way(study: subprocess.Popen[bytes]) -> bool:
     return any(worker.children() for worker in workers)
 
 
-@pytest.mark.parametrize("whole_group", [False, True])
-def test_killed_and_resumed_is_as_if_never_killed(
-    third_party: Path, tmp_path: Path, written: Callable[[str], Path], whole_group: bool
-) -> None:
+@pytest.mark.usefixtures("third_party")
+def test_killed_and_resumed_is_as_if_never_killed(tmp_path: Path, written: Callable[[str], Path]) -> None:
     spec, out = written(SPEC), tmp_path / "killed.db"
     study = begun(spec, out)
     wait_for(lambda: finished(out) >= 3 and a_run_is_under_way(study))
     family = psutil.Process(study.pid).children(recursive=True)
     assert len(family) >= 3  # two workers, and a run at least
-    (os.killpg if whole_group else os.kill)(study.pid, signal.SIGKILL)
+    study.kill()
     wait_for(lambda: psutil.Process(study.pid).status() == psutil.STATUS_ZOMBIE)
     assert open_study(out).status()["running"] is None  # although nobody has taken note of its end yet
     study.communicate()
@@ -80,8 +78,6 @@ def test_killed_and_resumed_is_as_if_never_killed(
     assert 3 <= len(before) < 12
     status = open_study(out).status()
     assert (status["running"], status["waiting"]) == (None, 12 - len(before))
-    if whole_group:
-        return
     done = run(load_study(spec), out, workers=2)
     assert done.made == 12 - len(before)
     after = open_study(out).runs().set_index("key")["finished"]

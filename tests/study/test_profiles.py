@@ -10,6 +10,7 @@ import pytest
 
 from optmodels.errors import InputError
 from optmodels.study import measures, profiles
+from optmodels.study.export import latex
 
 
 def made(rows: list[tuple[str, str, int, str, float | None, float]], answer: str = "solution") -> pd.DataFrame:
@@ -65,8 +66,10 @@ def test_performance_profile_of_dolan_and_more() -> None:
 def test_costs_of_nothing_and_of_less_than_nothing() -> None:
     profile = profiles.performance_profile(pd.DataFrame({"a": [0.0], "b": [0.1], "c": [0.0]}))
     assert profile.set_index("solver")["share"].to_dict() == {"a": 1.0, "b": 0.0, "c": 1.0}
-    with pytest.raises(InputError, match="negative"):
-        profiles.performance_profile(pd.DataFrame({"a": [-1.0], "b": [1.0]}))
+    below = profiles.performance_profile(pd.DataFrame({"a": [-4.0], "b": [2.0], "c": [np.inf]}))
+    assert shares(below, "a", "ratio") == [[1.0, 1.0]]
+    assert shares(below, "b", "ratio") == [[1.0, 0.0], [2.5, 1.0]]  # 1.5 times 4 above the best
+    assert shares(below, "c", "ratio") == [[1.0, 0.0]]
 
 
 def test_times_to_targets() -> None:
@@ -136,3 +139,9 @@ def test_summaries_have_a_place_for_what_was_never_solved() -> None:
         measures.summary(RUNS, "secnds")
     with pytest.raises(InputError, match="no finished run"):
         measures.costs(RUNS.head(0), CURVES, "value")
+
+
+def test_the_best_of_a_row_is_bold_whatever_the_sense_of_the_row() -> None:
+    table = pd.DataFrame({"a": [1.0, 1.0, np.nan], "b": [2.0, 2.0, 3.0]}, index=pd.Index(list("xyz"), name="problem"))
+    rows = latex(table, large=[False, True, True]).splitlines()[4:7]
+    assert rows == [r"x & \textbf{1} & 2 \\", r"y & 1 & \textbf{2} \\", r"z & -- & \textbf{3} \\"]

@@ -9,6 +9,9 @@ ANYTHING = "*"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 # as releases and hierarchies write them: [20-29], [20, 30), 20-29, [20..29], [20 to 29], [20<0>29]
 _INTERVAL = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:-|\.\.|to|,|<\d+>)\s*({_NUMBER})\s*[\])]?")
+# open to one side: <30, <= 30, >65, >=65, 65+
+_OPEN = re.compile(rf"(?:(<=?|>=?)\s*({_NUMBER})|({_NUMBER})\+)")
+_MASKED = re.compile(r"(\d+)(\*+)")  # digits hidden from the right, as of postcodes: 130**
 _SEPARATORS = re.compile(r",|;|\||<\d+>")
 _BETWEEN = re.compile(r"-|\.\.| to |,|<\d+>")
 
@@ -18,12 +21,19 @@ def middle(text: str, low: float, high: float) -> float | None:
 
     >>> middle("[20-30]", 0, 99), middle("[-5, 5)", 0, 99), middle("{1,2,6}", 0, 99), middle("*", 0, 99)
     (25.0, 0.0, 3.0, 49.5)
+    >>> middle(">=65", 0, 99), middle("<30", 0, 99), middle("80+", 0, 99), middle("2*", 0, 99)
+    (82.0, 15.0, 89.5, 24.5)
     >>> middle("old", 0, 99)
     """
     if text == ANYTHING:
         return (low + high) / 2
     if found := _INTERVAL.fullmatch(text):
         return (float(found[1]) + float(found[2])) / 2
+    if found := _OPEN.fullmatch(text):
+        bound = float(found[2] or found[3])
+        return (min(low, bound) + bound) / 2 if (found[1] or "").startswith("<") else (bound + max(high, bound)) / 2
+    if found := _MASKED.fullmatch(text):
+        return (float(found[1] + "0" * len(found[2])) + float(found[1] + "9" * len(found[2]))) / 2
     parts = _SEPARATORS.split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
     try:
         return sum(float(part) for part in parts) / len(parts)
@@ -37,6 +47,8 @@ def covered(text: str, places: Mapping[str, int]) -> Sequence[int] | None:
     >>> order = {"low": 0, "mid": 1, "very-high": 2}
     >>> covered("mid", order), covered("{low,mid}", order), covered("[mid-very-high]", order), covered("*", order)
     ([1], [0, 1], [1, 2], [0, 1, 2])
+    >>> covered("13*", {"125": 0, "130": 1, "139": 2})
+    [1, 2]
     >>> covered("medium", order)
     """
     if text in places:
@@ -54,6 +66,9 @@ def covered(text: str, places: Mapping[str, int]) -> Sequence[int] | None:
         for start, end in _cuts(inner):
             if start in places and end in places and places[start] <= places[end]:
                 return list(range(places[start], places[end] + 1))
+    if shown := text.rstrip(ANYTHING):  # the end is hidden: 130**
+        same = [place for level, place in places.items() if len(level) == len(text) and level.startswith(shown)]
+        return sorted(same) if shown != text and same else None
     return None
 
 

@@ -77,7 +77,7 @@ class Feature:
 
     def _cell(self, text: str) -> float | Matrix:
         if self.kind == "numeric":
-            number = middle(text, self.low, self.high) if text not in self.nodes else self._mean(self.nodes[text])
+            number = middle(text, self.low, self.high) if text not in self.nodes else self._mean(text)
             if number is None:
                 raise self._stranger(text)
             return number
@@ -93,9 +93,18 @@ class Feature:
         shares[list(places)] = 1 / len(places)
         return shares
 
-    def _mean(self, leaves: Sequence[str]) -> float:
-        present = [float(leaf) for leaf in leaves if self.low <= float(leaf) <= self.high]
-        return float(np.mean(present or [float(leaf) for leaf in leaves]))
+    def _mean(self, node: str) -> float:
+        """The mean of the values below a node, as far as they lie where the original's do."""
+        numbers = []
+        for leaf in self.nodes[node]:
+            number = middle(leaf, self.low, self.high)
+            if number is None:
+                raise InputError(
+                    f"Column '{self.name}' is numeric, and its hierarchy has '{leaf}' below '{node}', which is not a "
+                    "number: mend the hierarchy, or name the column as categorical."
+                )
+            numbers.append(number)
+        return float(np.mean([number for number in numbers if self.low <= number <= self.high] or numbers))
 
     def _stranger(self, text: str) -> InputError:
         known = "a number or an interval" if self.kind == "numeric" else "one of the original's values or a set of them"

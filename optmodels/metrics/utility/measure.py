@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from optmodels.encoding import level_text
 from optmodels.errors import InputError, unknown
 from optmodels.hierarchy import Hierarchy
+from optmodels.metrics.utility.cells import ANYTHING
 from optmodels.metrics.utility.features import FeatureSpace
 from optmodels.metrics.utility.protocol import Protocol, Split
 from optmodels.metrics.utility.result import Utility
@@ -167,14 +168,20 @@ def utility_of_frames(
     goal, codes = encoded_target(original, target, how)
     known = Rows(space.encode(original), codes)
     splits = list(how.rows(codes))
-    versions, notes = [], []
+    versions, notes = [], [_left_out(original, named, chosen, target)] if features is None else []
     if held_out is not None:
         asked = Rows(space.encode(held_out), _codes(held_out[target], goal))
         everyone = [np.arange(len(asked))] * how.trials
         versions.append(Version(ORIGINAL, known, asked, [learned for learned, _ in splits], everyone))
     else:
         versions.append(_linked(ORIGINAL, known, known, splits))
-    for title, frame in named.items():
+    for title, whole in named.items():
+        frame = whole if linked else _with_target(whole, goal)
+        if len(frame) < len(whole):
+            notes.append(
+                f"{len(whole) - len(frame):,} of {len(whole):,} rows of '{title}' are left out: their '{target}' is "
+                "suppressed or missing, so there is nothing to learn from them."
+            )
         rows = Rows(space.encode(frame), _codes(frame[target], goal))
         if held_out is not None:
             drawn = [learned for learned, _ in how.rows(rows.target)]
@@ -197,7 +204,7 @@ def utility_of_frames(
                 "also learned from in released form, so models that learn by heart look better than they are."
             )
     trial = partial(prepared_trial, versions=versions, protocol=how, target=goal)
-    return Utility(*run(trial, how, space, on_progress), how, goal, tuple(notes))
+    return Utility(*run(trial, how, space, on_progress), how, goal, tuple(filter(None, notes)))
 
 
 def target_of(table: Table, target: str | None) -> str:
@@ -314,6 +321,24 @@ def _check_columns(original: pd.DataFrame, others: Mapping[str, pd.DataFrame], t
                 f"The {title} has no column '{target}' to be predicted. Its columns are "
                 f"{', '.join(map(str, frame.columns))}."
             )
+
+
+def _with_target(frame: pd.DataFrame, target: Target) -> pd.DataFrame:
+    """The rows of a release whose target was released."""
+    column = frame[target.name]
+    hidden = column.isna() | ((column.astype(object) == ANYTHING) & (ANYTHING not in target.levels))
+    if hidden.all():
+        raise InputError(f"The target '{target.name}' is suppressed or missing in every row of a release.")
+    return frame[~hidden] if hidden.any() else frame
+
+
+def _left_out(original: pd.DataFrame, named: Mapping[str, pd.DataFrame], chosen: Sequence[str], target: str) -> str:
+    """Which columns nobody learns from because a release lacks them, in words."""
+    absent = [str(name) for name in original.columns if name not in chosen and name != target]
+    if not absent:
+        return ""
+    lacking = [title for title, frame in named.items() if not {*absent} <= {*map(str, frame.columns)}]
+    return f"Not learned from, because {' and '.join(lacking)} lacks them: {', '.join(absent)}."
 
 
 def _common(original: pd.DataFrame, named: Mapping[str, pd.DataFrame], target: str) -> list[str]:

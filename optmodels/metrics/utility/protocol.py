@@ -72,7 +72,8 @@ class Protocol:
         """For each trial the rows to learn from and the rows to be asked about."""
         from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 
-        least = int(np.bincount(target).min())
+        counts = np.bincount(target)
+        least = int(counts[counts > 0].min(initial=len(target)))  # a release may lack a level
         if least < (self.folds or 2):
             raise InputError(
                 f"A level of the target has {least} row{'s' * (least != 1)} only, too few to be split: join rare "

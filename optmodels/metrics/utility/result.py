@@ -42,8 +42,8 @@ class Utility:
     def summary(self) -> pd.DataFrame:
         """A row for each version, classifier and metric: mean, deviation, retention and the test.
 
-        `retention` is in % of the original's mean; `p` is that of the two-sided Mann-Whitney U test of the trials
-        against those of the original, not corrected for the number of rows.
+        `retention` is in % of the original's mean, where that is above 0; `p` is that of the two-sided Mann-Whitney U
+        test of the trials against those of the original, not corrected for the number of rows.
         """
         from scipy.stats import mannwhitneyu
 
@@ -64,7 +64,7 @@ class Utility:
                         "deviation": float(values.std(ddof=1)) if len(values) > 1 else np.nan,
                         "original": original,
                         "difference": mean - original,
-                        "retention": 100 * mean / original if original else np.nan,
+                        "retention": 100 * mean / original if original > 0 else np.nan,
                         "p": float(mannwhitneyu(values, before).pvalue) if compared else np.nan,
                     }
                 )
