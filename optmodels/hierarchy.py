@@ -119,6 +119,11 @@ class Hierarchy:
             raise InputError(f"Cannot read the hierarchy '{path}': {problem}.") from problem
         if not lines:
             raise InputError(f"The hierarchy '{path}' is empty.")
+        if len(lines[0]) == 1:
+            raise InputError(
+                f"The hierarchy '{path}' has values without labels, '{lines[0][0]}' first: write each value and its "
+                f"ever coarser labels on a line, separated by '{separator}'."
+            )
         for number, line in enumerate(lines, start=1):
             if len(line) != len(lines[0]):
                 raise InputError(

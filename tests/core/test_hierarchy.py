@@ -160,6 +160,7 @@ def test_from_csv(tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("a;x\nb\n", "Line 2 of the hierarchy .* has 1 cells but line 1 has 2"),
+        ("a,x,*\nb,y,*\n", r"values without labels, 'a,x,\*' first: .* separated by ';'"),
         ("a;x;*\na;y;*\n", "In the hierarchy .* lists the value 'a' twice"),
     ],
 )

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn.metrics
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ import optmodels as om
 from optmodels.errors import InputError
 from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility import FeatureSpace, Protocol, available, utility, utility_of_frames, utility_of_method
+from optmodels.metrics.utility.classifiers import pipeline
 from optmodels.metrics.utility.scoring import Answers, Rows, learn
 from optmodels.recoding import in_value_order, recode
 from optmodels.table import Table
@@ -152,6 +154,25 @@ def test_every_classifier_learns(name: str) -> None:
         assert found.importances.argmax() == 0
 
 
+@pytest.mark.parametrize("name", ["nb", "knn", "svm", "svm-large"])
+def test_metrics_of_three_levels_are_those_of_scikit_learn(name: str) -> None:
+    rng = np.random.default_rng(2)
+    target = rng.integers(0, 3, 240)
+    rows = Rows(rng.normal(size=(240, 3)) + np.eye(3)[target], target)
+    known, asked = rows.take(np.arange(160)), rows.take(np.arange(160, 240))
+    metrics = ["auc", "mcc", "f1", "recall"]
+    found = learn(name, known, asked, metrics=metrics, levels=3).scores
+    model = pipeline(name, 0).fit(known.features, known.target)
+    guess = model.predict(asked.features)
+    assert found["mcc"] == pytest.approx(sklearn.metrics.matthews_corrcoef(asked.target, guess))
+    assert found["f1"] == pytest.approx(sklearn.metrics.f1_score(asked.target, guess, average="macro"))
+    assert found["recall"] == pytest.approx(sklearn.metrics.balanced_accuracy_score(asked.target, guess))
+    if hasattr(model, "predict_proba"):
+        sure = model.predict_proba(asked.features)
+        assert found["auc"] == pytest.approx(sklearn.metrics.roc_auc_score(asked.target, sure, multi_class="ovr"))
+    assert 0.6 < found["auc"] < 1.0
+
+
 def test_nothing_lost_is_everything_kept() -> None:
     table = table_of(people())
     how = Protocol(("dt", "lr"), ("f1", "accuracy", "auc"), splits=3, jobs=1)
@@ -282,6 +303,10 @@ def test_wrong_targets() -> None:
         utility(table_of(frame), np.zeros(120, int), target="age")
     with pytest.raises(InputError, match="one value only"):
         utility_of_frames(frame.assign(ill="no"), frame, target="ill")
+    with pytest.raises(InputError, match="The level 'once' of the target has 1 row only"):
+        utility_of_frames(frame.assign(ill=["once", *frame["ill"][1:]]), frame, target="ill")
+    with pytest.raises(InputError, match=r"no column 'il' to be predicted\. Did you mean 'ill'"):
+        utility_of_frames(frame, frame, target="il")
     with pytest.raises(InputError, match="no column 'illness'"):
         utility_of_frames(frame, frame, target="illness")
     with pytest.raises(InputError, match="few levels"):

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from optmodels.encoding import level_text
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, nearest, unknown
 from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility.cells import ANYTHING
 from optmodels.metrics.utility.features import FeatureSpace
@@ -64,7 +64,7 @@ def utility(
     goal, codes = encoded_target(frame, name, how)
     space = _space(table, name, features, how)
     original = Rows(space.encode(frame), codes)
-    splits = list(how.rows(codes))
+    splits = list(how.rows(codes, goal.levels))
     versions = [_linked(ORIGINAL, original, original, splits)]
     for title, released in _named(releases).items():
         rows = released if isinstance(released, pd.DataFrame) else recode(table, released, method)
@@ -111,7 +111,7 @@ def utility_of_method(
         _anonymised_trial,
         table=table,
         methods=named,
-        splits=list(how.rows(codes)),
+        splits=list(how.rows(codes, goal.levels)),
         rows=Rows(space.encode(table.frame), codes),
         space=space,
         protocol=how,
@@ -167,7 +167,7 @@ def utility_of_frames(
     )
     goal, codes = encoded_target(original, target, how)
     known = Rows(space.encode(original), codes)
-    splits = list(how.rows(codes))
+    splits = list(how.rows(codes, goal.levels))
     versions, notes = [], [_left_out(original, named, chosen, target)] if features is None else []
     if held_out is not None:
         asked = Rows(space.encode(held_out), _codes(held_out[target], goal))
@@ -184,7 +184,7 @@ def utility_of_frames(
             )
         rows = Rows(space.encode(frame), _codes(frame[target], goal))
         if held_out is not None:
-            drawn = [learned for learned, _ in how.rows(rows.target)]
+            drawn = [learned for learned, _ in how.rows(rows.target, goal.levels)]
             versions.append(Version(title, rows, asked, drawn, everyone))
         elif linked:
             if len(frame) != len(original) or (rows.target != codes).any():
@@ -194,9 +194,9 @@ def utility_of_frames(
                 )
             versions.append(_linked(title, rows, rows if how.tested_on == "release" else known, splits))
         elif how.tested_on == "release":
-            versions.append(_linked(title, rows, rows, list(how.rows(rows.target))))
+            versions.append(_linked(title, rows, rows, list(how.rows(rows.target, goal.levels))))
         else:
-            drawn = [learned for learned, _ in how.rows(rows.target)]
+            drawn = [learned for learned, _ in how.rows(rows.target, goal.levels)]
             versions.append(Version(title, rows, known, drawn, [asked for _, asked in splits]))
             share = len(drawn[0]) / len(rows)
             notes.append(
@@ -317,9 +317,10 @@ def _check_names(named: Mapping[str, object]) -> None:
 def _check_columns(original: pd.DataFrame, others: Mapping[str, pd.DataFrame], target: str) -> None:
     for title, frame in {ORIGINAL: original, **others}.items():
         if target not in frame.columns:
+            columns = [str(name) for name in frame.columns]
             raise InputError(
-                f"The {title} has no column '{target}' to be predicted. Its columns are "
-                f"{', '.join(map(str, frame.columns))}."
+                f"The {title} has no column '{target}' to be predicted.{nearest(target, columns)} Its columns are "
+                f"{', '.join(columns)}."
             )
 
 

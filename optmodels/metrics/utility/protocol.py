@@ -68,16 +68,17 @@ class Protocol:
         """How often each classifier is fitted to each version of the data."""
         return self.splits * (self.folds or 1)
 
-    def rows(self, target: Codes) -> Iterator[Split]:
-        """For each trial the rows to learn from and the rows to be asked about."""
+    def rows(self, target: Codes, levels: Sequence[str] = ()) -> Iterator[Split]:
+        """For each trial the rows to learn from and the rows to be asked about; `levels` are the target's, by name."""
         from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
 
         counts = np.bincount(target)
-        least = int(counts[counts > 0].min(initial=len(target)))  # a release may lack a level
-        if least < (self.folds or 2):
+        rarest = int(np.where(counts > 0, counts, len(target) + 1).argmin())  # a release may lack a level
+        if (least := int(counts[rarest])) < (self.folds or 2):
+            which = f"The level '{levels[rarest]}'" if levels else "A level"
             raise InputError(
-                f"A level of the target has {least} row{'s' * (least != 1)} only, too few to be split: join rare "
-                "levels or leave these rows out."
+                f"{which} of the target has {least} row{'s' * (least != 1)} only, too few to be "
+                "split: join rare levels or leave these rows out."
             )
         chosen: Any
         if self.folds is not None:
