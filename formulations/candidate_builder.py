@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from formulations.get_anonymized import GetAnonymized
 from optmodels.problem import Candidate
@@ -21,8 +21,14 @@ class CandidateBuilder:
     [26, 27, 28]
     """
 
-    def __init__(self, anonymize: GetAnonymized, levels: Sequence[int] | None = None) -> None:
+    def __init__(
+        self,
+        anonymize: GetAnonymized,
+        levels: Sequence[int] | None = None,
+        halted: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.anonymize = anonymize
+        self.halted = halted
         self.levels = levels_of(anonymize) if levels is None else levels
 
     def __len__(self) -> int:
@@ -30,7 +36,8 @@ class CandidateBuilder:
 
     def __iter__(self) -> Iterator[Candidate]:
         for k in self.levels:
-            yield Candidate(k, self.anonymize.labels(k))
+            dealt = self.anonymize.dealt(k, self.halted)
+            yield Candidate(k, dealt.labels, dealt.classes / (int(dealt.labels.max()) + 1))
 
 
 def levels_of(anonymize: GetAnonymized, least: int = 2) -> range:

@@ -8,6 +8,7 @@ served at the latest when it has a record left for every class to come.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from optmodels.partition import Labels, members
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+CLASSES_AT_ONCE = 20_000  # between two looks whether to halt: about a third of a second
 
 
 class Strata(NamedTuple):
@@ -38,7 +41,35 @@ class Strata(NamedTuple):
     codes: Numbers  # (strata, attributes) the place of each value in the table's distributions
 
 
-def deal(order: Labels, strata: Labels, codes: Numbers, shares: Floats, k: int, reach: float) -> Labels:
+class Desk(NamedTuple):
+    """What dealing keeps at hand from class to class, so that it can pause between two of them.
+
+    The heap has strata by the place of their next record; places that were true once are corrected when they come up.
+    """
+
+    class_at: Numbers  # of each place in the order; -1 for none yet
+    heap: Numbers
+    filled: Numbers  # (1) how much of the heap
+    near: Numbers
+    lacking: Floats  # how many more records with a value the class would need to mirror the table
+
+
+class Dealt(NamedTuple):
+    """The class of each record, and how many classes were dealt before it was halted."""
+
+    labels: Labels
+    classes: int
+
+
+def deal(
+    order: Labels,
+    strata: Labels,
+    codes: Numbers,
+    shares: Floats,
+    k: int,
+    reach: float,
+    halted: Callable[[], bool] = lambda: False,
+) -> Dealt:
     """Classes of at least k records, for records in an order of similarity.
 
     Args:
@@ -48,9 +79,10 @@ def deal(order: Labels, strata: Labels, codes: Numbers, shares: Floats, k: int, 
         shares: the table's distributions of all sensitive attributes, one after the other.
         k: the least size of a class.
         reach: among how many times as many nearest strata as it needs a class chooses those whose values it lacks.
+        halted: asked every so many classes; once it is so, the records that are left become classes in their order.
 
     >>> deal(np.arange(6), np.array([0, 1, 0, 1, 0, 1]), np.array([[0], [1]]), np.array([0.5, 0.5]), 2, 1.0)
-    array([0, 0, 1, 1, 2, 2])
+    Dealt(labels=array([0, 0, 1, 1, 2, 2]), classes=3)
     """
     n, along = len(order), strata[order]
     e = n // k
@@ -69,28 +101,49 @@ def deal(order: Labels, strata: Labels, codes: Numbers, shares: Floats, k: int, 
         served=np.full(len(sizes), -1, np.int64),
         codes=codes,
     )
+    n_left = int(left.sum())
+    desk = Desk(
+        np.full(n, -1, np.int64),
+        np.empty(len(sizes), np.int64),
+        np.zeros(1, np.int64),
+        np.empty(len(sizes), np.int64),
+        np.empty(len(shares)),
+    )
+    _begin(waiting, desk)
+    steady = np.flatnonzero(waiting.quota)
+    dealt = 0
+    while dealt < e and not (dealt and halted()):
+        last = min(dealt + CLASSES_AT_ONCE, e)
+        _deal(waiting, steady, along, shares, n_left, e, reach, desk, dealt, last)
+        dealt = last
+    if dealt < e:
+        ends = n * np.arange(dealt, e + 1) // e
+        desk.class_at[desk.class_at < 0] = np.repeat(np.arange(dealt, e), np.diff(ends))
     labels = np.empty(n, np.int64)
-    labels[order] = _deal(waiting, along, shares, e, reach)
-    return labels
+    labels[order] = desk.class_at
+    return Dealt(labels, dealt)
 
 
 @njit(cache=True, nogil=True)
-def _deal(strata, stratum_at, shares, e, reach):  # type: ignore[no-untyped-def]
-    """The class of each place in the order."""
-    n, n_strata, n_left = stratum_at.size, strata.left.size, strata.left.sum()
-    class_at = np.empty(n, np.int64)
-    steady = np.flatnonzero(strata.quota)
+def _begin(strata, desk):  # type: ignore[no-untyped-def]
+    """Link the strata that have records beyond their quota, and put them into the heap."""
     waiting = np.flatnonzero(strata.left)
     for s in waiting:
         _link(strata, s)
-    # A heap of strata by the place of their next record; places that were true once are corrected when they come up.
-    heap, n_heap = np.empty(n_strata, np.int64), waiting.size
-    heap[:n_heap] = strata.queue[strata.head[waiting]]
+    n_heap = waiting.size
+    desk.heap[:n_heap] = strata.queue[strata.head[waiting]]
     for i in range(n_heap // 2 - 1, -1, -1):
-        _sift_down(heap, n_heap, i)
-    lacking = np.empty(shares.size)  # how many more records with a value the class would need to mirror the table
-    near = np.empty(n_strata, np.int64)
-    for c in range(e):
+        _sift_down(desk.heap, n_heap, i)
+    desk.filled[0] = n_heap
+
+
+@njit(cache=True, nogil=True)
+def _deal(strata, steady, stratum_at, shares, n_left, e, reach, desk, begin, end):  # type: ignore[no-untyped-def]
+    """Deal the classes from `begin` up to `end`."""
+    n, n_strata = stratum_at.size, strata.left.size
+    class_at, heap, near, lacking = desk.class_at, desk.heap, desk.near, desk.lacking
+    n_heap = desk.filled[0]
+    for c in range(begin, end):
         lacking[:] = (n * (c + 1) // e - n * c // e) * shares
         for s in steady:
             _give_quota(strata, s, c, class_at, lacking)
@@ -124,7 +177,7 @@ def _deal(strata, stratum_at, shares, e, reach):  # type: ignore[no-untyped-def]
                 heap[n_heap] = strata.queue[strata.head[s]]
                 _sift_up(heap, n_heap)
                 n_heap += 1
-    return class_at
+    desk.filled[0] = n_heap
 
 
 @njit(cache=True, nogil=True)

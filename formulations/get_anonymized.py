@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.dealing import deal
+from formulations.dealing import Dealt, deal
 from formulations.sensitive_mix import SensitiveMix
 from formulations.similar_order import Order, checked_order, similar_order
 from optmodels.errors import InputError, finite, whole
@@ -73,15 +74,15 @@ class GetAnonymized:
             mix=self.mix.restricted(rows),
         )
 
-    def labels(self, k: int) -> Labels:
-        """Classes of at least k records; each has its share of every stratum, rounded up or down."""
+    def dealt(self, k: int, halted: Callable[[], bool] = lambda: False) -> Dealt:
+        """Classes of at least k records; each that was dealt has its share of every stratum, rounded up or down."""
         whole("k", k, 1)
         if k > self.table.n:
             raise InputError(f"k={k} is more than the table's {self.table.n} records: lower k or give more records.")
         shares = np.concatenate(self.mix.shares)
-        return deal(self.line[1], self.mix.strata, self.mix.stratum_codes, shares, k, self.reach)
+        return deal(self.line[1], self.mix.strata, self.mix.stratum_codes, shares, k, self.reach, halted)
 
     def __call__(self, k: int) -> Anonymized:
         """Classes of at least k records, their privacy loss and their information loss."""
-        labels = self.labels(k)
+        labels = self.dealt(k).labels
         return Anonymized(k, labels, self.mix.of(labels).privacy_loss, general_loss_metric(self.table, labels))

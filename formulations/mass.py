@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -160,10 +160,12 @@ class MassProblem(Problem):
         """What a single answer is best in: the Optimizer's score."""
         return Objective("score", "min", "(privacy loss + loss) / recall")
 
-    def candidates(self, levels: Sequence[int] | None = None) -> Iterator[Candidate]:
+    def candidates(
+        self, levels: Sequence[int] | None = None, halted: Callable[[], bool] = lambda: False
+    ) -> Iterator[Candidate]:
         """A partition for each k, made when it is asked for: the fixed one, or every level that is tried."""
         usual = self.levels if self.fixed_k is None else (self.fixed_k,)
-        return iter(CandidateBuilder(self.anonymize, usual if levels is None else levels))
+        return iter(CandidateBuilder(self.anonymize, usual if levels is None else levels, halted))
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> MassProblem:
         """The same problem for some of the records, against the mix and the ranges of all of them; without recall."""

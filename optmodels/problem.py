@@ -318,10 +318,11 @@ class FreeCentres(BoundedClasses, Centroids, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A partition that a model proposes for one k."""
+    """A partition that a model proposes for one k; where it was halted, only a share is as the model would have it."""
 
     k: int
     labels: Labels
+    share: float = 1.0
 
 
 @runtime_checkable
@@ -334,8 +335,13 @@ class SelfTuned(Protocol):
     def levels(self) -> Sequence[int]:
         """Every k that is worth trying."""
 
-    def candidates(self, levels: Sequence[int] | None = None) -> Iterator[Candidate]:
-        """A partition for each k, made when it is asked for; without levels those a single answer is chosen from."""
+    def candidates(
+        self, levels: Sequence[int] | None = None, halted: Callable[[], bool] = lambda: False
+    ) -> Iterator[Candidate]:
+        """A partition for each k, made when it is asked for; without levels those a single answer is chosen from.
+
+        Once halted, the one under way is completed in whatever way takes little time.
+        """
 
     def remarks(self) -> dict[str, object]:
         """What a report should say of how values came about."""

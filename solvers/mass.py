@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
 from optmodels.front import ParetoFront
-from optmodels.problem import Problem, SelfTuned
+from optmodels.problem import Candidate, Problem, SelfTuned
 from optmodels.solution import Solution, Status, Stop
 from optmodels.solver import FrontSolver, Run
 
@@ -39,9 +40,11 @@ class Mass(FrontSolver):
         """Offer the partition of the k that is asked for, or the best of all k."""
         assert isinstance(problem, SelfTuned)
         total = 1 if problem.fixed_k is not None else len(problem.levels)
-        for done, candidate in enumerate(problem.candidates(), start=1):
+        for done, candidate in enumerate(problem.candidates(halted=_halted(run)), start=1):
+            if candidate.share < 1 and run.labels is not None and run.expired:
+                break
             if run.offer(candidate.labels):
-                run.details["k"] = candidate.k
+                run.details |= {"k": candidate.k, **_cut_short(candidate)}
             run.report(f"k={candidate.k}", done=done, total=total)
             if run.expired:
                 break
@@ -51,7 +54,8 @@ class Mass(FrontSolver):
                 f"MASS keeps k; no partition of those it made also keeps {problem.conditions.describe()}."
             )
         elif "k" in run.details:  # else a partition to begin from was better than all of these
-            run.details["remark"] = f"k={run.details['k']}.{_what_is_recalled(run)}"
+            told = (f"k={run.details['k']}.", _what_is_recalled(run).strip(), run.details.get("cut_short"))
+            run.details["remark"] = " ".join(str(one) for one in told if one)
 
     def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
         """A point for each k, and which of them is the model's own choice."""
@@ -59,7 +63,9 @@ class Mass(FrontSolver):
         tried: list[dict[str, object]] = []
         run.details["candidates"] = tried
         levels = problem.levels
-        for done, candidate in enumerate(problem.candidates(levels), start=1):
+        for done, candidate in enumerate(problem.candidates(levels, _halted(run)), start=1):
+            if candidate.share < 1 and found and run.expired:
+                break
             began = run.seconds
             evaluation = problem.evaluate(candidate.labels)
             tried.append({"k": candidate.k, **evaluation.values, "feasible": evaluation.feasible})
@@ -74,7 +80,7 @@ class Mass(FrontSolver):
                         values=evaluation.values,
                         seconds=run.seconds - began,
                         seed=run.seed,
-                        details={"k": candidate.k},
+                        details={"k": candidate.k, **_cut_short(candidate)},
                     )
                 )
                 _mark_optimum(problem, run, found)
@@ -99,6 +105,20 @@ def _what_is_recalled(run: Run) -> str:
 
 def _listed(names: object) -> str:
     return ", ".join(names) if isinstance(names, list) else str(names)
+
+
+def _halted(run: Run) -> Callable[[], bool]:
+    return lambda: run.interrupt.pressed or run.remaining <= 0
+
+
+def _cut_short(candidate: Candidate) -> dict[str, str]:
+    """What has to be said of a partition that was made in a hurry, if it was."""
+    if candidate.share == 1:
+        return {}
+    return {
+        "cut_short": f"Time was over, or Ctrl-C pressed, with {candidate.share:.0%} of the classes of k={candidate.k} "
+        "dealt: the others are neighbours in the order of records, of at least k, and do not mirror the table."
+    }
 
 
 def _mark_optimum(problem: Problem, run: Run, found: list[Solution]) -> None:

@@ -43,7 +43,7 @@ def dealt(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, int]:
     together = draw(st.booleans())  # strata far apart along the order are the hard case
     order = np.argsort(strata, kind="stable") if together else random.permutation(n)
     shares = np.bincount(codes[strata].ravel(), minlength=6) / n
-    return strata, deal(order, strata, codes, shares, k, draw(st.sampled_from([0.5, 1.0, 2.0, 10.0]))), k
+    return strata, deal(order, strata, codes, shares, k, draw(st.sampled_from([0.5, 1.0, 2.0, 10.0]))).labels, k
 
 
 @settings(max_examples=300, deadline=None)
@@ -67,7 +67,7 @@ def test_a_stratum_is_dealt_in_its_own_order() -> None:
     random = np.random.default_rng(3)
     strata, order = random.integers(0, 4, 200), random.permutation(200)
     codes = np.arange(4)[:, None]
-    labels = deal(order, strata, codes, np.bincount(strata) / 200, 7, 2.0)
+    labels = deal(order, strata, codes, np.bincount(strata) / 200, 7, 2.0).labels
     for stratum in range(4):
         along = labels[order][strata[order] == stratum]
         assert (np.diff(along) >= 0).all()
@@ -199,7 +199,7 @@ def test_no_candidate_claims_a_k_that_it_cannot_keep() -> None:
     with pytest.raises(InputError, match="k=31 is more than"):
         list(CandidateBuilder(anonymize, levels=[3, 31]))
     with pytest.raises(InputError, match="k must be a whole number of at least 1"):
-        anonymize.labels(0)
+        anonymize.dealt(0)
     assert list(WITHOUT_RECALL.build(health_like(30, l_v=7)).candidates([])) == []
 
 
@@ -366,6 +366,34 @@ def test_other_models_are_refused() -> None:
 
     with pytest.raises(RefusedError, match="mass"):
         solve(Microaggregation(k=2).build(small_table(8)), solver="mass")
+
+
+@pytest.mark.parametrize("looks", [0, 1, 3])
+def test_dealing_can_be_halted_within_one_k(monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
+    """Classes dealt so far are what they would have been; the others have k records, and all records a class."""
+    monkeypatch.setattr("formulations.dealing.CLASSES_AT_ONCE", 7)
+    anonymize = Mass(k=4, classifiers=()).build(health_like(500, l_v=7)).anonymize
+    asked: list[int] = []
+
+    def halted() -> bool:
+        asked.append(1)
+        return len(asked) > looks
+
+    hurried, whole = anonymize.dealt(4, halted), anonymize.dealt(4)
+    assert hurried.classes == 7 * (looks + 1)
+    assert whole.classes == 125
+    done = hurried.labels < hurried.classes
+    assert (hurried.labels[done] == whole.labels[done]).all()
+    assert (whole.labels[~done] >= hurried.classes).all()
+    assert (np.bincount(hurried.labels) == 4).all()
+
+
+def test_a_hurried_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("formulations.dealing.CLASSES_AT_ONCE", 7)
+    solution = solve(Mass(k=4, classifiers=()).build(health_like(500, l_v=7)), time_limit=1e-9)
+    assert solution.stop == "time"
+    assert solution.labels is not None
+    assert "6% of the classes of k=4 dealt" in solution.details["remark"]
 
 
 def test_a_time_limit_and_ctrl_c_leave_what_there_is() -> None:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from formulations import Microaggregation
-from optmodels.errors import InputError
+from optmodels import Table
+from optmodels.errors import InputError, NoSolutionError
 from optmodels.solver import Progress
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
@@ -73,6 +77,74 @@ def test_a_killed_worker_changes_no_folder(cluster: Any, tmp_path: Path) -> None
         anonymize_folder(frame, tmp_path / "killed", solver=solver, on_progress=kill_one, **settings)
     assert len(killed) == 1
     pd.testing.assert_frame_equal(released(tmp_path / "calm"), released(tmp_path / "killed"))
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_reaches_workers_of_a_cluster(cluster: Any, tmp_path: Path, times: int) -> None:
+    """Once: what is solved is kept, the rest is cut at medians. Twice: nothing is left. Workers have work for hours."""
+    source = write(tmp_path / "in", people())
+    presses: list[float] = []
+
+    def press(state: Progress) -> None:
+        if state.note == "solving groups" and len(presses) < times:
+            presses.append(state.seconds)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with distributed.Client(cluster) as client:
+        endless = Blocks(backend="dask", address=client, inner_options={"iterations": 10**9})
+        settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=5), "group_rows": 200}
+        if times == 1:
+            found = anonymize_folder(source, tmp_path / "out", solver=endless, on_progress=press, **settings)
+            assert found.provenance["stop"] == "interrupted"
+            assert found.audit.k >= 5
+            assert len(released(tmp_path / "out")) == 600
+        else:
+            with pytest.raises(KeyboardInterrupt):
+                anonymize_folder(source, tmp_path / "out", solver=endless, on_progress=press, **settings)
+        left = ["in", "out"] if times == 1 else ["in"]
+        assert sorted(path.name for path in tmp_path.iterdir()) == left, "nothing unfinished is left beside them"
+        quick = Blocks(backend="dask", address=client, **QUICK)
+        after = anonymize_folder(source, tmp_path / "after", solver=quick, **settings)
+        assert after.provenance["stop"] == "converged", "the cluster is as good as before"
+
+
+@dataclass(frozen=True)
+class Hungry(Microaggregation):
+    """Needs far more memory than a worker may have, until a file says that it was fed."""
+
+    fed: str = ""
+
+    def build(self, table: Table, seed: int = 0) -> Any:
+        if not (self.fed and Path(self.fed).exists()):
+            if self.fed:
+                Path(self.fed).touch()
+            held = np.ones(100_000_000)  # 800 MB, which the nanny has time to see
+            sleep(20)
+            assert held.any()
+        return super().build(table, seed)
+
+
+def test_workers_out_of_memory(tmp_path: Path) -> None:
+    """Killed by its nanny once, a worker starts again and the result is what it was; each time, the remedy is named."""
+    import dask
+
+    source = write(tmp_path / "in", people(200), files=1)
+    settings: dict[str, Any] = {"roles": ROLES, "group_rows": 100}
+    anonymize_folder(source, tmp_path / "calm", formulation=Microaggregation(k=5), solver=Blocks(**QUICK), **settings)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0", memory_limit="800MB"
+        ) as small,
+        distributed.Client(small) as client,
+    ):
+        solver = Blocks(backend="dask", address=client, **QUICK)
+        once = Hungry(k=5, fed=str(tmp_path / "fed"))
+        anonymize_folder(source, tmp_path / "killed", formulation=once, solver=solver, **settings)
+        with pytest.raises(NoSolutionError, match=r"most likely they ran out of memory\. Lower group_rows"):
+            anonymize_folder(source, tmp_path / "out", formulation=Hungry(k=5), solver=solver, **settings)
+    pd.testing.assert_frame_equal(released(tmp_path / "calm"), released(tmp_path / "killed"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["calm", "fed", "in", "killed"]
 
 
 def test_an_address_will_do(cluster: Any) -> None:
