@@ -18,6 +18,7 @@ from optmodels.roles import Bins, Roles
 
 MISSING_LEVEL = "missing"
 _SHOWN = 3
+_LARGEST = 1e140  # sums of squares of millions of such numbers are numbers still
 
 Codes = NDArray[np.int32]
 
@@ -36,6 +37,7 @@ def numeric_column(column: pd.Series, name: str) -> pd.Series:
     if plain.dtype.kind not in "iuf":
         raise InputError(f"Column '{name}' holds values of type {plain.dtype}, which is not a plain number.")
     _check_finite(plain, name)
+    _check_size(plain, name)
     return plain
 
 
@@ -119,6 +121,15 @@ def _check_finite(column: pd.Series, name: str) -> None:
         bad = np.flatnonzero(np.isinf(column.to_numpy()))
         raise InputError(
             f"Column '{name}' has an infinity in {_cells(column, bad)}; replace it by a number or leave the cell empty."
+        )
+
+
+def _check_size(column: pd.Series, name: str) -> None:
+    if column.dtype == np.float64 and max(-column.min(), column.max()) > _LARGEST:
+        bad = np.flatnonzero(np.abs(column.to_numpy()) > _LARGEST)
+        raise InputError(
+            f"Column '{name}' has numbers beyond {_LARGEST:g} in {_cells(column, bad)}, whose squares are none that a "
+            f"computer can add up; give '{name}' in larger units, or its logarithm."
         )
 
 

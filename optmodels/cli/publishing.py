@@ -14,7 +14,7 @@ from optmodels.release import Method
 from optmodels.solution import Solution
 
 # What `auto` chose and why, what a swarm's particles break, blocks, the k that MASS chose and its point of a front.
-_TOLD = ("chosen", "because", "faithful", "blocks", "one_block", "k", "optimum")
+_TOLD = ("chosen", "because", "faithful", "blocks", "blocks_optimise", "blocks_merged", "one_block", "k", "optimum")
 
 
 def method_of(recode: str | None) -> Method | None:

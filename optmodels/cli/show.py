@@ -114,6 +114,8 @@ def notes(details: Mapping[str, object]) -> None:
     """What a solver has to tell beyond its result: what `auto` picked and why, its remark."""
     if "chosen" in details:
         say(f"auto picked [bold]{escaped(details['chosen'])}[/]: {escaped(details['because'])}.")
+    if "blocks_optimise" in details:
+        say(f"Blocks optimise {escaped(details['blocks_optimise'])}.")
     if "remark" in details:
         say(escaped(details["remark"]))
 

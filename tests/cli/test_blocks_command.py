@@ -36,6 +36,15 @@ def test_blocks_with_options_of_their_inner_solver(run: Run, people: Path) -> No
     assert "4 blocks by local_search lose" in told.output
 
 
+def test_what_stands_in_for_a_score_is_told(run: Run, people: Path) -> None:
+    words = ("--formulation", "aminifar", *BLOCKS)
+    record = json.loads(run("anonymize", people, *ROLES, *words, "--json").stdout)
+    assert record["status"] == "feasible"
+    assert record["blocks_optimise"].startswith("the distance to the centres of its own block")
+    told = run("anonymize", people, *ROLES, *words)
+    assert "Blocks optimise the distance to the centres" in " ".join(told.output.split())
+
+
 def test_from_folder_to_folder_and_to_file(run: Run, folder: Path) -> None:
     result = run(
         "anonymize", folder, *ROLES, *BLOCKS, "--out", "out", "--group-rows", 20, "--report", "r.html", "--json"

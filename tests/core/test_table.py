@@ -155,6 +155,7 @@ def test_booleans_are_numbers_too() -> None:
         (["x" * 99], "..."),
         ([1.0, np.inf, -np.inf], "infinity in row 2 (inf), row 3 (-inf)"),
         (["1", "inf"], "infinity in row 2 (inf)"),
+        ([1.0, -1e300], "'x' has numbers beyond 1e+140 in row 2 (-1e+300)"),
         ([1.0, np.nan], "missing values in 'x' (1, first in row 2). Choose what to do with them: missing='drop'"),
         ([None, None], "missing values in 'x' (2, first in row 1)"),
         (pd.to_datetime(["2020-01-01"]), "'x' holds dates"),

@@ -319,3 +319,10 @@ def test_labels_on_two_levels_forbid_a_linear_disclosure() -> None:
 def test_more_bits_than_there_are_numbers_for_are_impossible_and_no_error() -> None:
     assert problem(threshold=1e9, levels="least").impossible()
     assert problem(threshold=1e9).levels(CLASSES).tolist() == [[4, 1], [4, 1]]
+
+
+def test_unordered_values_of_which_most_occur_once_are_learnt_in_silence(recwarn: pytest.WarningsRecorder) -> None:
+    frame = pd.DataFrame({"age": range(40), "name": [f"n{i}" for i in range(40)]})
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="name")
+    assert sum(MajeedHwang(k=2, trees=3).build(table).usefulness.values()) == pytest.approx(100)
+    assert not recwarn.list
