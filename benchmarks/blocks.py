@@ -1,12 +1,14 @@
 """Blocks: what they cost and lose, from 100,000 to 10 million records, against Mondrian, one block, and other backends.
 
-    python -m benchmarks.blocks [--only growth|seams|backends|folder] [--records 10000000] [--block-size 4000]
+    python -m benchmarks.blocks [--only growth|seams|models|backends|folder] [--records 10000000] [--block-size 4000]
 
 Records are six numbers around twelve centres, k = 5. `growth` sets `blocks` + `local_search` beside `mondrian` on ever
 larger tables. `seams` solves one table in blocks of different sizes and as one block, with the same rounds of ruin and
-recreate per record. `backends` runs one table in threads, in two processes and on a Dask cluster of two worker
-processes, and compares the answers. `folder` anonymises Parquet files without ever holding the table,
-on that cluster, and shows the memory of its workers. Peak memory is that of the process, data included.
+recreate per record. `models` solves every formulation on synthetic health records in blocks and as one block, by the
+same solver: where blocks optimise a stand-in, this is what it is worth. `backends` runs one table in threads, in two
+processes and on a Dask cluster of two worker processes, and compares the answers. `folder` anonymises Parquet files
+without ever holding the table, on that cluster, and shows the memory of its workers. Peak memory is that of the
+process, data included.
 """
 
 from __future__ import annotations
@@ -27,10 +29,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from formulations import Microaggregation
+from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels import Table
-from optmodels.problem import Problem
+from optmodels.problem import Formulation, Problem
+from optmodels.registry import configured, solver
 from optmodels.roles import Kind, Roles
+from optmodels.synthetic import health_like
 from solvers import solve
 from solvers.blocks import Blocks
 from solvers.blocks.folder import anonymize_folder
@@ -150,6 +154,45 @@ def backends(n: int, size: int) -> None:
     print("all answers are the same:", all((answers[0] == other).all() for other in answers))
 
 
+def models(n: int, size: int) -> None:
+    table = health_like(n, l_v=7).rescaled(scaling="standard")
+    searched = {"iterations": 2 * n}
+    asked: dict[str, tuple[Formulation, str, dict[str, Any]]] = {
+        "microaggregation": (Microaggregation(k=K), "local_search", searched),
+        "liang-samavi": (LiangSamavi(k=K), "local_search", searched),
+        "mo-obam, n / 10 classes": (MoObam(k=K, n_clusters=n // 10), "local_search", searched),
+        "mo-obam, score": (MoObam(k=K, objective="lambda", lam=0.05), "nsga2", {"evaluations": 500}),
+        "aminifar": (Aminifar(k=20, n_init=1), "network", {}),
+        "aminifar, alpha 1.5": (Aminifar(k=20, alpha=1.5, n_init=1), "network", {}),
+        "mass, k 5": (Mass(k=K, classifiers=()), "mass", {}),
+        "mass": (Mass(classifiers=("nb",)), "mass", {}),
+        "majeed-hwang, flexible": (MajeedHwang(k=K, threshold=0.5, trees=20), "generalise", {}),
+        "majeed-hwang, least": (MajeedHwang(k=K, levels="least", trees=20), "generalise", {}),
+    }
+    rows = []
+    for name, (model, inner, options) in asked.items():
+        posed = model.build(table)
+        whole = configured(solver(inner), options).solve(posed)
+        per_block = {key: value * size // n if key == "iterations" else value for key, value in options.items()}
+        blocks = Blocks(inner=inner, inner_options=per_block, block_size=size, compare=False).solve(posed)
+        assert whole.value is not None
+        assert blocks.value is not None
+        rows.append(
+            {
+                "model": name,
+                "inner": inner,
+                "one block": whole.value,
+                "its seconds": whole.seconds,
+                "blocks": blocks.details["blocks"],
+                "value": blocks.value,
+                "seconds": blocks.seconds,
+                "against one": blocks.value / whole.value,
+                "stand-in": "blocks_optimise" in blocks.details,
+            }
+        )
+    show(pd.DataFrame(rows).set_index("model"))
+
+
 def folder(n: int, size: int, group_rows: int, inner: str) -> None:
     with tempfile.TemporaryDirectory() as place, cluster() as client:
         source = Path(place) / "in"
@@ -181,10 +224,11 @@ def show(table: pd.DataFrame) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=["growth", "seams", "backends", "folder"])
+    parser.add_argument("--only", choices=["growth", "seams", "models", "backends", "folder"])
     parser.add_argument("--records", type=int, default=10_000_000)
     parser.add_argument("--small", type=int, default=100_000, help="records for seams and backends")
     parser.add_argument("--block-size", type=int, default=4_000)
+    parser.add_argument("--model-records", type=int, default=8_000, help="records for models")
     parser.add_argument("--folder-records", type=int, default=2_000_000)
     parser.add_argument("--folder-inner", default="local_search", help="the inner solver of the folder")
     parser.add_argument("--group-rows", type=int, default=250_000)
@@ -192,6 +236,8 @@ def main() -> None:
     warm("processes")
     if asked.only in (None, "seams"):
         seams(asked.small, [1_000, 4_000, 16_000])
+    if asked.only in (None, "models"):
+        models(asked.model_records, asked.model_records // 8)
     if asked.only in (None, "backends"):
         backends(asked.small, asked.block_size)
     if asked.only in (None, "growth"):

@@ -163,6 +163,24 @@ def test_shares_keep_sizes_and_caps(
         assert problem.evaluate(canonical(together)).feasible
 
 
+@given(
+    n=st.integers(12, 120),
+    k=st.integers(2, 5),
+    share=st.floats(0.05, 1.0),
+    seed=st.integers(0, 9_999),
+    size=st.integers(2, 40),
+)
+@settings(max_examples=25, deadline=None)
+def test_the_number_of_classes_comes_out(n: int, k: int, share: float, seed: int, size: int) -> None:
+    """Whatever the blocks, as long as k records for every class are there; in a hurry cuts make all of them."""
+    p = max(1, int(share * n / k))
+    problem = MoObam(k=k, n_clusters=p).build(small_table(n, seed=seed))
+    hurried = Blocks(block_size=size).solve(problem, time_limit=1e-6, seed=seed)
+    check_solution(hurried)
+    assert hurried.labels is not None
+    assert hurried.labels.max() + 1 == p
+
+
 def test_centres_go_with_the_records_around_them() -> None:
     frame = pd.DataFrame({"x": [0, 1, 2, 50, 51, 52, 100, 101, 102, 150, 151, 152]})
     table = Table(frame, quasi={"x": "numeric"})
