@@ -103,7 +103,7 @@ def _anytime(runs: pd.DataFrame, curves: pd.DataFrame, palette: dict[str, str]) 
 
 def _scaling(runs: pd.DataFrame, palette: dict[str, str]) -> list[Plot]:
     points, fits = profiles.scaling_points(runs), profiles.scaling(runs)
-    if points["records"].nunique() < 2:
+    if points.empty:
         return []
     drawn = figures.scaling_figure(points, fits, "seconds", palette)
     return [("scaling", fits, drawn)]

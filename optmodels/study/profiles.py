@@ -84,29 +84,36 @@ def anytime(runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
 
 
 def scaling(runs: pd.DataFrame, measure: str = "seconds") -> pd.DataFrame:
-    """For every solver how a measure grows with the records: measure = coefficient * records^exponent.
+    """For every solver how a measure grows with the records of one dataset: measure = coefficient * records^exponent.
 
-    Fitted by least squares on logarithms, with a 95% confidence interval of the exponent; only where there are three
-    runs or more on two sizes or more.
+    Sizes of a dataset are those of its list of `rows` or `sample`. Every dataset and model has a coefficient of its own
+    and all have the exponent in common, since a larger table of other people says nothing about growth; the coefficient
+    given is their mean. Fitted by least squares on logarithms, with a 95% confidence interval of the exponent.
 
-    >>> runs = pd.DataFrame({"solver": "a", "records": [10, 100, 1000], "seconds": [1.0, 10.0, 100.0]})
+    >>> runs = pd.DataFrame({"solver": "a", "dataset": ["d[10]", "d[100]", "d[1000]"], "model": "m",
+    ...                      "records": [10, 100, 1000], "seconds": [1.0, 10.0, 100.0]})
     >>> scaling(runs)[["exponent", "coefficient"]].round(6).values.tolist()
     [[1.0, 0.1]]
     """
     rows = []
     for solver, group in scaling_points(runs, measure).groupby("solver", sort=False):
-        x, y = np.log(group["records"].to_numpy(float)), np.log(group[measure].to_numpy(float))
-        if len(x) < 3 or len(np.unique(x)) < 2:
+        logarithms = np.log(group[["records", measure]].astype(float))
+        centred = logarithms - logarithms.groupby(group["of"]).transform("mean")
+        x, y = centred["records"].to_numpy(), centred[measure].to_numpy()
+        freedom = len(x) - group["of"].nunique() - 1
+        if freedom < 1:
             continue
-        fit = stats.linregress(x, y)
-        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(x) - 2) * fit.stderr)
+        exponent = float(x @ y / (x @ x))
+        deviation = float(np.sqrt(np.sum((y - exponent * x) ** 2) / freedom / (x @ x)))
+        half = float(stats.t.ppf((1 + CONFIDENCE) / 2, freedom)) * deviation
+        means = logarithms.mean()
         rows.append(
             {
                 "solver": solver,
-                "exponent": fit.slope,
-                "low": fit.slope - half,
-                "high": fit.slope + half,
-                "coefficient": float(np.exp(fit.intercept)),
+                "exponent": exponent,
+                "low": exponent - half,
+                "high": exponent + half,
+                "coefficient": float(np.exp(means[measure] - exponent * means["records"])),
                 "runs": len(x),
             }
         )
@@ -114,7 +121,9 @@ def scaling(runs: pd.DataFrame, measure: str = "seconds") -> pd.DataFrame:
 
 
 def scaling_points(runs: pd.DataFrame, measure: str = "seconds") -> pd.DataFrame:
-    """The runs by their records: those that were solved, by any solver."""
+    """The runs that were solved on datasets of two sizes or more; `of` is the dataset, whatever its size, and model."""
     done = runs if "outcome" not in runs.columns else runs[(runs["outcome"] == "done") & runs["value"].notna()]
     positive = done[(done[measure] > 0) & (done["records"] > 0)]
-    return positive[["solver", "records", measure]].reset_index(drop=True)
+    of = positive["dataset"].str.replace(r"\[\d+\]$", "", regex=True) + ", " + positive["model"]
+    sizes = positive.assign(of=of).groupby(["solver", "of"])["records"].transform("nunique")
+    return positive.assign(of=of)[sizes > 1][["solver", "of", "records", measure]].reset_index(drop=True)

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from optmodels.errors import InputError
 from optmodels.study import measures, profiles
@@ -104,13 +105,25 @@ def test_anytime_curves_step_from_one_incumbent_to_the_next() -> None:
 def test_scaling_finds_the_exponent_and_how_sure_it_is() -> None:
     n = np.array([100, 200, 400, 800, 1600, 3200])
     noise = np.exp(np.random.default_rng(0).normal(0, 0.05, len(n)))
-    runs = pd.DataFrame({"solver": "s", "records": n, "seconds": 1e-6 * n**2.0 * noise})
+    runs = pd.DataFrame({"solver": "s", "model": "m", "records": n, "seconds": 1e-6 * n**2.0 * noise})
+    runs["dataset"] = [f"d[{size}]" for size in n]
     fit = profiles.scaling(runs).iloc[0]
     assert fit["low"] < 2.0 < fit["high"]
     assert fit["exponent"] == pytest.approx(2.0, abs=0.1)
     assert fit["high"] - fit["low"] < 0.25
     assert profiles.scaling(runs.head(2)).empty
     assert profiles.scaling(runs.assign(records=100)).empty
+    # Other people's table, larger and quicker, says nothing of growth; one of several sizes does, whatever its level.
+    other = runs.assign(dataset="e", records=9000, seconds=1e-9)
+    assert profiles.scaling(pd.concat([runs, other], ignore_index=True)).iloc[0].equals(fit)
+    slower = runs.assign(model="slow", seconds=100 * runs["seconds"])
+    both = profiles.scaling(pd.concat([runs, slower], ignore_index=True)).iloc[0]
+    assert both["exponent"] == pytest.approx(fit["exponent"])
+    assert both["coefficient"] == pytest.approx(10 * fit["coefficient"])
+    # of one dataset it is the usual line
+    line = stats.linregress(np.log(n), np.log(runs["seconds"]))
+    assert fit["exponent"] == pytest.approx(line.slope)
+    assert fit["high"] - fit["exponent"] == pytest.approx(stats.t.ppf(0.975, len(n) - 2) * line.stderr)
 
 
 def test_hypervolume_is_to_be_large_and_igd_plus_small() -> None:
