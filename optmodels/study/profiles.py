@@ -97,7 +97,7 @@ def scaling(runs: pd.DataFrame, measure: str = "seconds") -> pd.DataFrame:
     """
     rows = []
     for solver, group in scaling_points(runs, measure).groupby("solver", sort=False):
-        logarithms = np.log(group[["records", measure]].astype(float))
+        logarithms = group[["records", measure]].astype(float).apply(np.log)
         centred = logarithms - logarithms.groupby(group["of"]).transform("mean")
         x, y = centred["records"].to_numpy(), centred[measure].to_numpy()
         freedom = len(x) - group["of"].nunique() - 1
