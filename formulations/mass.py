@@ -40,7 +40,8 @@ class Mass(Formulation):
     - `bins`: numeric sensitive attributes with more values are put into so many bins, for strata and distances.
     - `order`, `reach`: see `GetAnonymized`.
     - `predict`: the column that classifiers predict; the table's target unless given, or else the sensitive attribute
-      of fewest values. `positive`: the level that recall is about, the rarer one unless given.
+      of fewest values. `positive`: of two levels the one that recall is about, the rarer one unless given; over
+      more than two it is averaged.
     - `classifiers`: by name, those of the paper unless given; with none no recall is measured.
     - `splits`: how often rows are split into those to learn from and those to be asked about. `sample`: of a larger
       table so many records, drawn by the seed, take part in this.
@@ -189,10 +190,10 @@ class MassProblem(Problem):
         told: dict[str, object] = {"l_v": self.l_v, "strata": len(self.anonymize.mix.stratum_codes), "order": order}
         if self.recall is None:
             return told | {"predicted": None}
-        rows = np.size(self.recall.rows)
+        rows, levels = np.size(self.recall.rows), self.recall.target.levels
         return told | {
             "predicted": self.recall.predict,
-            "positive": self.recall.target.levels[self.recall.target.positive],
+            "positive": levels[self.recall.target.positive] if len(levels) == 2 else None,
             "classifiers": list(self.recall.ensemble),
             "recall_records": int(rows),
             "recall_original": self.recall.baseline,

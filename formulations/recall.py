@@ -46,6 +46,11 @@ class Recall:
         chosen = np.arange(table.n) if table.n <= sample else draw.choice(table.n, sample, replace=False)
         self.rows = np.sort(chosen)
         self.target, codes = self._target()
+        if protocol.positive is not None and len(self.target.levels) > 2:
+            raise InputError(
+                f"'{predict}' has {len(self.target.levels)} values, over all of which recall is averaged: leave out "
+                f"positive={protocol.positive!r}, which is for two."
+            )
         self.splits = list(protocol.rows(codes))
         self._codes = codes
         self._known: dict[bytes, float] = {}

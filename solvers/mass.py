@@ -97,8 +97,9 @@ def _what_is_recalled(run: Run) -> str:
     told = run.details
     if told.get("predicted") is None:
         return ""
+    what = "" if told.get("positive") is None else f" = {told['positive']}"
     return (
-        f" Recall is about {told['predicted']} = {told['positive']}, the mean of {_listed(told['classifiers'])}; "
+        f" Recall is about {told['predicted']}{what}, the mean of {_listed(told['classifiers'])}; "
         f"of the original table it is {told['recall_original']:.4g}."
     )
 

@@ -464,3 +464,11 @@ def test_what_was_chosen_and_what_recall_is_about_is_told() -> None:
     better = MassSolver().solve(problem, start=np.zeros(300, np.int64), time_limit=1e-9)
     assert better.labels is not None
     assert better.value <= problem.evaluate(np.zeros(300, np.int64)).values["score"]
+
+
+def test_a_positive_level_is_one_of_two() -> None:
+    table = health_like(300, l_v=7)
+    many = Mass(k=4, predict="diagnosis", classifiers=("nb",))
+    assert "Recall is about diagnosis, the mean of nb" in str(solve(many.build(table)).details["remark"])
+    with pytest.raises(InputError, match="'diagnosis' has 7 values, over all of which recall is averaged"):
+        Mass(k=4, predict="diagnosis", positive="asthma", classifiers=("nb",)).build(table)
