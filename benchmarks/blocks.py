@@ -156,6 +156,7 @@ def backends(n: int, size: int) -> None:
 
 def models(n: int, size: int) -> None:
     table = health_like(n, l_v=7).rescaled(scaling="standard")
+    of_one_secret = table.roles.revised(sensitive=table.sensitive[:1], bins={}, orders={}, others="keep")
     searched = {"iterations": 2 * n}
     asked: dict[str, tuple[Formulation, str, dict[str, Any]]] = {
         "microaggregation": (Microaggregation(k=K), "local_search", searched),
@@ -171,7 +172,7 @@ def models(n: int, size: int) -> None:
     }
     rows = []
     for name, (model, inner, options) in asked.items():
-        posed = model.build(table)
+        posed = model.build(Table.with_roles(table.frame, of_one_secret) if "alpha" in name else table)
         whole = configured(solver(inner), options).solve(posed)
         per_block = {key: value * size // n if key == "iterations" else value for key, value in options.items()}
         blocks = Blocks(inner=inner, inner_options=per_block, block_size=size, compare=False).solve(posed)
