@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.price import Floats
 from optmodels.problem import BoundedClasses, FixedCentres, Problem
+from optmodels.rejudged import Rejudged
 from solvers.blocks.cutting import Cuts, measured_by, places_by_price
 
 Rows = NDArray[np.int64]
@@ -38,6 +39,8 @@ class Allotment:
     @classmethod
     def of(cls, problem: Problem) -> Allotment | None:
         """What the classes of a problem take, or None where their number is free."""
+        if isinstance(problem, Rejudged):  # judged otherwise, its classes are what they were
+            return cls.of(problem.original)
         wanted: int | None = getattr(problem, "n_classes", None)
         if isinstance(problem, BoundedClasses):
             bounds = problem.least, problem.most, problem.groups, problem.caps

@@ -254,6 +254,14 @@ def test_other_objectives_are_those_of_the_block() -> None:
     assert part.evaluate(everyone).values["closeness"] == pytest.approx(np.abs(own - shares).sum() / 2)
 
 
+def test_classes_are_shared_out_whatever_they_are_judged_by() -> None:
+    problem = posed("aminifar").with_objectives("homogeneity", "loss")
+    solution = Blocks(block_size=30, compare=False).solve(problem)
+    check_solution(solution)
+    assert solution.status is Status.FEASIBLE
+    assert solution.details["blocks"] >= 4  # type: ignore[operator]
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(InputError, match="recentre moves the centres"):
         Blocks(inner="network", inner_options={"recentre": True})
