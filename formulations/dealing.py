@@ -20,7 +20,7 @@ from optmodels.partition import Labels, members
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-CLASSES_AT_ONCE = 20_000  # between two looks whether to halt: about a third of a second
+CLASSES_AT_ONCE = 20_000  # between two looks whether to halt: some hundredths of a second
 
 
 class Strata(NamedTuple):
