@@ -123,6 +123,7 @@ def critical_difference_figure(test: Friedman) -> Figure:
         figure.add_scatter(x=ends, y=[height, height], mode="lines", line={"color": "#D55E00", "width": 6})
     top, last = -_BAR * (len(test.groups) + 1), len(names) - 1
     edges = 1.0, max(float(len(names)), 1.0 + test.critical_difference)
+    figure.add_scatter(x=edges, y=[0, 0], mode="lines", line={"color": "black", "width": 1}, hoverinfo="skip")
     for i, (name, rank) in enumerate(zip(names, ranks, strict=True)):
         # The better half is named at the left and the others at the right, those near an edge above those far from it:
         # so no line crosses another, nor a name.

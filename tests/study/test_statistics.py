@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from scipy import stats
 
 from optmodels.errors import InputError
 from optmodels.study import statistics
+from optmodels.study.figures import critical_difference_figure
 
 # Areas under the curve of four variants of C4.5 on 14 data sets: Demšar 2006, table 6.
 DEMSAR = pd.DataFrame(
@@ -54,6 +57,20 @@ def test_groups_are_what_the_bars_of_the_diagram_join() -> None:
     ranks = pd.Series({"a": 1.0, "b": 1.8, "c": 2.5, "d": 4.6, "e": 5.0})
     test = statistics.Friedman(0.0, 1.0, ranks, 10, 1.0, 0.05)
     assert test.groups == (("a", "b"), ("b", "c"), ("d", "e"))
+
+
+def test_lines_to_the_names_of_the_diagram_do_not_cross() -> None:
+    ranks = pd.Series({"a": 1.2, "b": 2.0, "c": 3.1, "d": 3.4, "e": 5.3})
+    figure = critical_difference_figure(statistics.Friedman(9.0, 0.01, ranks, 10, 1.9, 0.05))
+    lines = [trace for trace in figure.data if trace.hovertext]
+    assert [trace.hovertext for trace in lines] == [f"{name}: {rank:.2f}" for name, rank in ranks.items()]
+    for one, other in itertools.permutations(lines, 2):
+        (rank, _, edge), height = one.x, one.y[1]
+        is_between = min(rank, edge) <= other.x[0] <= max(rank, edge)
+        assert not is_between or other.y[1] > height  # the other's line ends above
+    named = [note for note in figure.layout.annotations if note.text.strip() != "critical difference"]
+    assert len({(note.x, note.y) for note in named}) == len(ranks)
+    assert {note.xanchor for note in named if note.x == 1.0} == {"right"}
 
 
 def test_mann_whitney_of_the_tortoises_and_hares() -> None:
