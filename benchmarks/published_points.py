@@ -20,7 +20,7 @@ import pandas as pd
 
 import optmodels as om
 from formulations import MoObam
-from optmodels.reproduce.mo_obam_points import KS, dominating, front_points
+from optmodels.reproduce.mo_obam_points import KS, beside_ours, front_points
 from optmodels.reproduce.report import published
 from solvers import pareto
 
@@ -51,7 +51,7 @@ def main() -> None:
         print(f"{name}: at most {seconds:.0f} s for each k")
         table = om.dataset(name)
         ours = pd.concat([our_points(table, k, seconds, arguments.seed) for k in KS], ignore_index=True)
-        table_of_rows = dominating(rows[rows["dataset"] == name], ours)
+        table_of_rows = beside_ours(rows[rows["dataset"] == name], ours)
         table_of_rows.to_csv(arguments.out / f"published_points_{name}.csv", index=False)
         print(table_of_rows.to_string(index=False, float_format=lambda x: f"{x:.4g}", na_rep="-"))
         print(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from optmodels.reproduce.setting import Scale
 
 # Rows of a table that fit on a terminal; its CSV has all of them.
-ROWS = 60
+ROWS = 80
 
 
 def reproduce(
@@ -84,9 +84,9 @@ def _show(report: Report) -> None:
     show.say(f"[bold]{show.escaped(report.source)}[/], {report.scale}, {report.seconds:.0f} s")
     for one in report.comparisons:
         show.say(f"\n[bold]{show.escaped(one.title)}[/]")
-        shown = one.frame.head(ROWS if one.shown else 0)
+        shown = one.frame[list(one.columns or one.frame.columns)].head(ROWS if one.shown else 0)
         if len(shown):
-            show.grid(list(map(str, one.frame.columns)), _cells(shown))
+            show.grid(list(map(str, shown.columns)), _cells(shown))
         if len(one.frame) > len(shown):
             show.say(f"{len(one.frame) - len(shown):,} more rows in {one.key}.csv.")
         if one.remark:

@@ -75,5 +75,16 @@ def reproduce(name: str, setting: Setting | None = None) -> Report:
     if name not in STUDIES:
         raise unknown("reproduction", name, STUDIES)
     began = perf_counter()
-    report: Report = import_module(STUDIES[name].module).run(setting or Setting())
+    asked = setting or Setting()
+    report: Report = import_module(STUDIES[name].module).run(asked)
+    if asked.interruption.where:
+        report = replace(report, remarks=(_interrupted(asked.interruption.where, name), *report.remarks))
     return replace(report, seconds=perf_counter() - began)
+
+
+def _interrupted(where: str, name: str) -> str:
+    fewer = ", or fewer of them with --rounds" if STUDIES[name].repeats else ""
+    return (
+        f"Interrupted at {where}: tables, figures and verdicts are about what was finished until then. Nothing is kept "
+        f"for another run, and the same seed gives the same figures: run the same command again for all{fewer}."
+    )

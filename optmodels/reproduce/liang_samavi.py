@@ -12,7 +12,7 @@ from formulations import LiangSamavi
 from optmodels import registry
 from optmodels.datasets import load
 from optmodels.reproduce.report import Comparison, Report, Verdict, published
-from optmodels.reproduce.setting import Setting
+from optmodels.reproduce.setting import Setting, uninterrupted
 from solvers import solve
 
 if TYPE_CHECKING:
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
 SOURCE = "Liang and Samavi 2020, Optimization-based k-anonymity algorithms"
 EXACT = "columns"
+REHEARSED = 12  # records of a solve beforehand, so that compilation is not timed
 THEIR_ALGORITHMS = {"liang-split": "split", "liang-greedy": "greedy"}
 
 
 def run(setting: Setting) -> Report:
     """Our optimum or incumbent with its proven bound, and their own algorithms here, beside what theirs found."""
     theirs = published("liang_samavi")
-    seconds = setting.choose(5.0, 60.0, 600.0)
+    seconds = setting.choose(60.0, 60.0, 600.0)  # the first instance takes a fraction of a second
     instances = theirs[["dataset", "rows", "k"]].drop_duplicates()
     chosen = instances.head(1) if setting.scale == "miniature" else instances
     available = [name for name in THEIR_ALGORITHMS if name in registry.solver_names()]
@@ -41,7 +42,7 @@ def run(setting: Setting) -> Report:
         protocol=(
             "Sum over records and attributes of interval width over the attribute's range, all weights 1; person20, "
             "the first 200 records of census_20k, ipums_1k_8attr; k = 3.",
-            f"{EXACT}: at most {seconds:g} s, from nothing, with a proven bound; seed {setting.seed}.",
+            f"At most {seconds:g} s each, from nothing; {EXACT} with a proven bound; seed {setting.seed}.",
         ),
         comparisons=(
             Comparison(
@@ -50,10 +51,12 @@ def run(setting: Setting) -> Report:
                 table,
                 "Ours are lower where theirs is a heuristic: splitting the sorted records into blocks loses whatever "
                 "classes across blocks would save, and the greedy walk never takes a choice back. Column generation "
-                "over all classes has neither limit; where its bound meets its value that value is the optimum.",
+                "over all classes has neither limit; where its bound meets its value that value is the optimum. Our "
+                "liang-split may cut equal records into other blocks than theirs; figures of the greedy walk agree to "
+                "the digits given.",
             ),
         ),
-        verdicts=_verdicts(ours, theirs),
+        verdicts=() if setting.interruption.where else _verdicts(ours, theirs),
         figures={"losses": _figure(table)},
     )
 
@@ -64,8 +67,10 @@ def _solved(
     instance, solver = work[number]
     table = load(str(instance["dataset"]))
     part = table.take(range(int(str(instance["rows"]))))
-    problem = LiangSamavi(k=int(str(instance["k"]))).build(part)
-    found = solve(problem, solver=solver, time_limit=seconds, seed=seed)
+    model = LiangSamavi(k=int(str(instance["k"])))
+    problem = model.build(part)
+    solve(model.build(part.take(range(REHEARSED))), solver=solver, time_limit=seconds)
+    found = uninterrupted(solve(problem, solver=solver, time_limit=seconds, seed=seed))
     return {
         **instance,
         "solver": solver,

@@ -14,7 +14,7 @@ from optmodels.metrics.utility import Protocol, utility_of_frames
 from optmodels.problem import Formulation
 from optmodels.recoding import recode
 from optmodels.reproduce.report import Comparison, Report, Verdict, beside, published
-from optmodels.reproduce.setting import Setting
+from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.roles import Kind
 from optmodels.table import Table
 from solvers import solve
@@ -43,21 +43,23 @@ def run(setting: Setting) -> Report:
     table = adult(setting)
     theirs = published("majeed_hwang_table_8")
     ks = [int(k) for k in theirs["k"]] if setting.scale != "miniature" else [5, 50]
-    learned_ks = setting.choose((50,), (5, 25, 100, 250), tuple(ks))
-    problem = MajeedHwang(k=2, trees=setting.choose(20, 100, TREES)).build(table, setting.seed)
+    learned_ks = setting.choose((50,), tuple(ks), tuple(ks))
+    problem = MajeedHwang(k=2, trees=setting.choose(20, TREES, TREES)).build(table, setting.seed)
     weights = problem.usefulness
     work = partial(_one_k, ks=ks, table=table, weights=weights, setting=setting, learned=learned_ks)
     found = setting.repeat(work, len(ks), "k")
     values = pd.concat([one for one, _ in found])
-    accuracies = pd.concat([one for _, one in found if one is not None])
-    tables = (_table_5(weights), _tables_6_7(accuracies, learned_ks), _table_8(values), _losses(values))
+    learned = [one for _, one in found if one is not None]
+    tables = [_table_5(weights), _table_8(values), _losses(values)]
+    if learned:
+        tables.insert(1, _tables_6_7(pd.concat(learned), learned_ks[: len(learned)]))
     return Report(
         name=OURS,
         source=SOURCE,
         scale=setting.scale,
         protocol=_protocol(setting, table.n, learned_ks),
-        comparisons=tables,
-        verdicts=_verdicts(weights, accuracies, values),
+        comparisons=tuple(tables),
+        verdicts=() if setting.interruption.where else _verdicts(weights, pd.concat(learned), values),
         figures={
             "distortion": _figure(values, "distortion", "distortion by k, % of suppressing everything"),
             "disclosure": _figure(values, "disclosure", "probabilistic disclosure by k"),
@@ -90,16 +92,17 @@ def _one_k(
     k = ks[number]
     flexible = MajeedHwang(k=k, weights=weights).build(table)
     least = MajeedHwang(k=k, weights=weights, levels="least").build(table)
-    found = solve(flexible, solver="usefulness", seed=setting.seed)
+    found = uninterrupted(solve(flexible, solver="usefulness", seed=setting.seed))
     assert found.labels is not None
     rows = [_values(OURS, k, flexible, found.labels)]
     frames = {OURS: found.release().frame}
-    chosen = solve(least, solver="generalise", time_limit=setting.choose(2.0, 10.0, 60.0), seed=setting.seed)
+    seconds = setting.choose(2.0, 10.0, 60.0)
+    chosen = uninterrupted(solve(least, solver="generalise", time_limit=seconds, seed=setting.seed))
     assert chosen.labels is not None
     rows.append(_values(CHOSEN, k, least, chosen.labels))
     frames[CHOSEN] = chosen.release().frame
     for name, (model, solver) in models(k).items():
-        solution = solve(model.build(table), solver=solver)
+        solution = uninterrupted(solve(model.build(table), solver=solver))
         assert solution.labels is not None
         rows.append(_values(name, k, least, solution.labels))
         frames[name] = recode(least.table, solution.labels, "hierarchy")
@@ -108,8 +111,14 @@ def _one_k(
 
 def _values(name: str, k: int, problem: MajeedHwangProblem, labels: object) -> dict[str, object]:
     values = problem.evaluate(labels).values  # type: ignore[arg-type]
+    highest = problem.levels(labels).max(axis=0)  # type: ignore[arg-type]
+    alike = sum(costs[level] for costs, level in zip(problem.level_costs(), highest, strict=True))
     share = values["distortion"] / problem.n
-    return {"version": name, "k": k, "distortion": share, "disclosure": values["disclosure"]}
+    return {"version": name, "k": k, "distortion": share, "on_one_level": alike, "disclosure": values["disclosure"]}
+
+
+def _splits(setting: Setting) -> int:
+    return setting.rounds or setting.choose(1, 2, 10)
 
 
 def _accuracies(k: int, table: Table, frames: dict[str, pd.DataFrame], setting: Setting) -> pd.DataFrame:
@@ -117,7 +126,7 @@ def _accuracies(k: int, table: Table, frames: dict[str, pd.DataFrame], setting: 
         ("rf",),
         ("accuracy",),
         tested_on="release",
-        splits=setting.rounds or setting.choose(1, 1, 10),
+        splits=_splits(setting),
         test_share=1 / 3,
         seed=setting.seed,
         categories="codes",
@@ -161,13 +170,15 @@ def _table_8(values: pd.DataFrame) -> Comparison:
     here = values[values["version"] == OURS].rename(columns={"disclosure": "ours"})[["k", "ours"]]
     models_here = values[~values["version"].isin([OURS, CHOSEN])].groupby("k")["disclosure"].mean().rename("our_models")
     joined = beside(theirs, here, ["k"]).merge(models_here, on="k").dropna(subset="ours")
+    joined["models_difference"] = joined["our_models"] - joined["models"]
     return Comparison(
         "table_8",
-        "Table 8: probabilistic disclosure",
+        "Table 8: probabilistic disclosure of the method, and its mean over k, l and t",
         joined.reset_index(drop=True),
         "Ours is how often an attacker is right who takes everyone to have the salary most frequent among those who "
         "look the same. It is never below the share of the lower salary in the whole table, 0.76, which no release can "
-        "hide; theirs, of patterns of their own choosing that the paper does not list, goes down to 0.42.",
+        "hide; theirs, of patterns of their own choosing that the paper does not list, goes down to 0.42. The "
+        "algorithms of their second column, IACk, WFDA and CPA, are not among ours.",
     )
 
 
@@ -176,7 +187,10 @@ def _losses(values: pd.DataFrame) -> Comparison:
         "losses",
         "Figures 9 and 10: distortion (% of suppressing everything) and disclosure, every method and k",
         values.reset_index(drop=True),
-        "The paper gives these figures without numbers.",
+        "The paper gives these figures without numbers. 'on_one_level' is the distortion if every class stood on the "
+        "highest level that any class needs, as in the methods that the paper compares itself with; 'distortion' lets "
+        "each class stand on the lowest level at which it is equal, where the published rule puts it in the lower or "
+        "the upper half of the hierarchy. So the paper's comparison comes out, and a finer one does not.",
         shown=False,
     )
 
@@ -189,6 +203,7 @@ def _verdicts(weights: dict[str, float], accuracies: pd.DataFrame, values: pd.Da
     rises = values[values["version"] == OURS].sort_values("k")
     trend = rises["distortion"].corr(rises["k"], method="spearman")
     distortion = values.groupby("version")["distortion"].mean()
+    alike = values.groupby("version")["on_one_level"].mean().drop([OURS, CHOSEN])
     below = float((wide[OURS] <= wide.drop(columns=[OURS, CHOSEN]).mean(axis=1) + 1e-9).mean())
     return (
         Verdict("Usefulness comes in the published order", order == wanted, " > ".join(order)),
@@ -204,7 +219,12 @@ def _verdicts(weights: dict[str, float], accuracies: pd.DataFrame, values: pd.Da
             f"for {below:.0%} of the values of k",
         ),
         Verdict(
-            "Distortion is below that of k, l and t on average (published: by 29.6%)",
+            "Distortion is below that of k, l and t on one level for all classes (published: by 29.6%)",
+            bool(distortion[OURS] < alike.mean()),
+            f"{distortion[OURS]:.1f}; " + ", ".join(f"{name} {value:.1f}" for name, value in alike.items()),
+        ),
+        Verdict(
+            "Distortion is below that of k, l and t on the lowest level for each class",
             bool(distortion[OURS] < distortion.drop([OURS, CHOSEN]).mean()),
             ", ".join(f"{name} {value:.1f}" for name, value in distortion.items()),
         ),
@@ -220,8 +240,9 @@ def _protocol(setting: Setting, records: int, ks: tuple[int, ...]) -> tuple[str,
         "other stays low (T_U = 0 bits).",
         f"k, l = 2 and t = {T:g} by median cuts, released on the lowest levels at which a class is equal; '{CHOSEN}' "
         "are such levels chosen by the solver generalise to distort least.",
-        f"Accuracy of a random forest for k = {', '.join(map(str, ks))}: a third of the rows held out, released rows "
-        f"learned from and asked about; seed {setting.seed}.",
+        f"Accuracy of a random forest for k = {', '.join(map(str, ks))}: a third of the rows held out, "
+        f"{_splits(setting)} times, released rows learned from and asked about; seed "
+        f"{setting.seed}.",
     )
 
 

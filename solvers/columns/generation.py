@@ -54,7 +54,7 @@ class Generation:
     seconds: dict[str, float] = field(default_factory=lambda: {"master": 0.0, "greedy": 0.0, "exact": 0.0})
     values: list[float] = field(default_factory=list)  # of the linear master, whenever it was solved exactly
     rounds: int = 0
-    priced: int = 0  # how often exactly
+    quickest: float = np.inf  # seconds of an exact pricing; the first of a process may wait for compilation
     relaxed: Relaxed | None = None
     _reachable: bool | None = None  # exact pricing, as far as is known
     _amount: float | None = None  # None: there was no partition to begin from, and the duals are not steered
@@ -114,9 +114,10 @@ class Generation:
                 self._reachable = not self.pricer.out_of_reach(relaxed.duals, TOLERANCE, self.expired)
             if not self._reachable:
                 return None
+            before = self.seconds["exact"]
             with self._clock("exact"):
                 priced = self.pricer.price(relaxed.duals, TOLERANCE, self.expired)
-            self.priced += 1
+            self.quickest = min(self.quickest, self.seconds["exact"] - before)
             added += self.master.add(priced.classes)
             bound = self.master.dual_value(relaxed.duals) + priced.slack(self.instance)
             self.proved(bound)

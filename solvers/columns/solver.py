@@ -207,8 +207,8 @@ class Course:
         instance = self.instance
         if not instance.types.only_size or instance.n_classes is not None:
             return False  # all sizes were priced from the beginning
-        seconds = self.generation.seconds["exact"] / max(self.generation.priced, 1)
-        return seconds * (instance.largest - instance.smallest + 1) * _PRICINGS > self.run.remaining
+        sizes = instance.largest - instance.smallest + 1
+        return self.generation.quickest * sizes * _PRICINGS > self.run.remaining
 
     def _polish(self, certificate: Certificate | None) -> None:
         """Where no proof is in sight: the best of the classes at hand, a better bound, and local search again."""
