@@ -86,5 +86,5 @@ def _interrupted(where: str, name: str) -> str:
     fewer = ", or fewer of them with --rounds" if STUDIES[name].repeats else ""
     return (
         f"Interrupted at {where}: tables, figures and verdicts are about what was finished until then. Nothing is kept "
-        f"for another run, and the same seed gives the same figures: run the same command again for all{fewer}."
+        f"for another run: run the same command again for all{fewer}."
     )

@@ -51,9 +51,9 @@ def run(setting: Setting) -> Report:
                 table,
                 "Ours are lower where theirs is a heuristic: splitting the sorted records into blocks loses whatever "
                 "classes across blocks would save, and the greedy walk never takes a choice back. Column generation "
-                "over all classes has neither limit; where its bound meets its value that value is the optimum. Our "
-                "liang-split may cut equal records into other blocks than theirs; figures of the greedy walk agree to "
-                "the digits given.",
+                "over all classes has neither limit; where its bound meets its value that value is the optimum. The "
+                "subproblems of liang-split have several optima, and the one taken decides what the next gets: so ours "
+                "may differ from theirs. Figures of the greedy walk agree to the digits given.",
             ),
         ),
         verdicts=() if setting.interruption.where else _verdicts(ours, theirs),

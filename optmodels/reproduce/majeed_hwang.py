@@ -118,7 +118,7 @@ def _values(name: str, k: int, problem: MajeedHwangProblem, labels: object) -> d
 
 
 def _splits(setting: Setting) -> int:
-    return setting.rounds or setting.choose(1, 2, 10)
+    return setting.rounds or setting.choose(1, 1, 10)
 
 
 def _accuracies(k: int, table: Table, frames: dict[str, pd.DataFrame], setting: Setting) -> pd.DataFrame:
@@ -241,7 +241,7 @@ def _protocol(setting: Setting, records: int, ks: tuple[int, ...]) -> tuple[str,
         f"k, l = 2 and t = {T:g} by median cuts, released on the lowest levels at which a class is equal; '{CHOSEN}' "
         "are such levels chosen by the solver generalise to distort least.",
         f"Accuracy of a random forest for k = {', '.join(map(str, ks))}: a third of the rows held out, "
-        f"{_splits(setting)} times, released rows learned from and asked about; seed "
+        f"{_splits(setting)} time{'s' * (_splits(setting) != 1)}, released rows learned from and asked about; seed "
         f"{setting.seed}.",
     )
 
