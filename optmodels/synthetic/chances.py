@@ -18,11 +18,47 @@ OCCUPATIONS = (
     *("retired", "student", "office", "teacher", "nurse", "sales", "driver", "builder", "cook", "cleaner"),
     *("engineer", "farmer", "manager", "technician", "unemployed"),
 )
-DIAGNOSES = (
-    *("hypertension", "diabetes", "asthma", "arthritis", "depression", "infection", "heart disease"),
-    *("back pain", "anaemia", "migraine", "copd", "kidney disease", "allergy", "cancer", "stroke", "thyroid disease"),
-    *("obesity", "injury", "liver disease"),
-)
+# Each diagnosis with its usual treatments and symptoms, the most usual first.
+_USUAL = {
+    "hypertension": ("medication observation diet counselling", "headache dizziness palpitations fatigue"),
+    "diabetes": (
+        "medication injection diet counselling observation",
+        "thirst fatigue blurred_vision numbness dizziness",
+    ),
+    "asthma": ("inhaler medication observation", "shortness_of_breath cough fatigue insomnia"),
+    "arthritis": ("physiotherapy medication injection surgery acupuncture", "pain swelling fatigue numbness"),
+    "depression": ("counselling medication observation", "fatigue insomnia weight_loss headache pain"),
+    "infection": ("medication infusion observation surgery", "fever cough fatigue pain rash"),
+    "heart disease": (
+        "medication surgery rehabilitation observation diet",
+        "shortness_of_breath palpitations pain swelling fatigue",
+    ),
+    "back pain": ("physiotherapy medication injection acupuncture surgery", "pain numbness insomnia cramps fatigue"),
+    "anaemia": ("medication infusion diet observation", "fatigue dizziness shortness_of_breath palpitations headache"),
+    "migraine": ("medication observation injection acupuncture", "headache nausea blurred_vision dizziness pain"),
+    "copd": ("inhaler medication rehabilitation observation", "shortness_of_breath cough fatigue weight_loss"),
+    "kidney disease": (
+        "dialysis medication diet transplant observation",
+        "swelling fatigue nausea cramps shortness_of_breath",
+    ),
+    "allergy": ("medication injection inhaler observation diet", "rash cough swelling shortness_of_breath headache"),
+    "cancer": ("surgery infusion radiation medication observation", "pain fatigue weight_loss nausea fever"),
+    "stroke": (
+        "rehabilitation medication physiotherapy surgery observation",
+        "numbness dizziness headache blurred_vision fatigue",
+    ),
+    "thyroid disease": (
+        "medication observation surgery radiation",
+        "fatigue palpitations weight_loss insomnia swelling",
+    ),
+    "obesity": ("diet counselling surgery medication", "fatigue shortness_of_breath pain insomnia swelling"),
+    "injury": (
+        "surgery physiotherapy observation medication rehabilitation",
+        "pain swelling numbness dizziness headache",
+    ),
+    "liver disease": ("medication diet observation transplant", "fatigue nausea swelling weight_loss pain"),
+}
+DIAGNOSES = tuple(_USUAL)
 TREATMENTS = (
     *("medication", "physiotherapy", "surgery", "observation", "counselling", "diet", "infusion", "inhaler"),
     *("rehabilitation", "dialysis", "radiation", "transplant", "injection", "acupuncture"),
@@ -47,6 +83,7 @@ FEVER = np.array([0, 0, 0, 0.1, 0, 1.2, 0, 0, 0, 0, 0.1, 0, 0, 0.3, 0, 0, 0, 0.2
 # Dollars that a treatment costs, before everything else.
 COSTS = np.array([240, 420, 9_000, 150, 350, 120, 1_900, 180, 3_200, 5_200, 7_800, 30_000, 260, 200], float)
 
+_RARE = 0.03  # share of treatments and symptoms, and more, that are not usual
 _NUMBER = 7  # of the tables below, which are drawn once and are the same for every seed
 
 
@@ -59,13 +96,23 @@ def diagnoses(size: int) -> Floats:
     return _cumulative(np.exp(odds).reshape(-1, size))
 
 
-def consequences(size: int, values: int) -> Floats:
-    """Chances of each of some values given one of `size` diagnoses: a few are usual, the others are rare."""
-    draw = np.random.default_rng(_NUMBER + values)
-    usual = np.array([0.5, 0.25, 0.13, 0.06, 0.03])[:values]
-    chances = np.full((size, values), 0.03 / values)
-    for row in chances:
-        row[draw.permutation(values)[: len(usual)]] += usual
+def treatments(size: int, values: int) -> Floats:
+    """Chances of each of the first treatments given one of the first diagnoses."""
+    return _consequences([treatments for treatments, _ in _USUAL.values()][:size], TREATMENTS[:values])
+
+
+def symptoms(size: int, values: int) -> Floats:
+    """Chances of each of the first symptoms given one of the first diagnoses."""
+    return _consequences([symptoms for _, symptoms in _USUAL.values()][:size], SYMPTOMS[:values])
+
+
+def _consequences(usual: list[str], values: tuple[str, ...]) -> Floats:
+    """Of what is usual and among the values, each is half as likely as the one before; the others are rare."""
+    chances = np.full((len(usual), len(values)), _RARE / len(values))
+    for row, words in zip(chances, usual, strict=True):
+        names = [word.replace("_", " ") for word in words.split()]
+        there = [values.index(name) for name in names if name in values]
+        row[there] += 0.5 ** np.arange(1, len(there) + 1)
     return _cumulative(chances)
 
 

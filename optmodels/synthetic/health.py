@@ -120,8 +120,8 @@ class HealthRecords:
             "race": chances.races(),
             "occupation": chances.occupations(),
             "diagnosis": chances.diagnoses(self.l_v),
-            "treatment": chances.consequences(self.l_v, treatments),
-            "symptoms": chances.consequences(self.l_v, symptoms),
+            "treatment": chances.treatments(self.l_v, treatments),
+            "symptoms": chances.symptoms(self.l_v, symptoms),
         }
 
     @property

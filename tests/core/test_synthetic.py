@@ -15,7 +15,7 @@ from optmodels import Table
 from optmodels.errors import InputError
 from optmodels.synthetic import HealthRecords, health_like, sepsis_like
 from optmodels.synthetic import health as module
-from optmodels.synthetic.chances import consequences, diagnoses, occupations, races, zips
+from optmodels.synthetic.chances import diagnoses, occupations, races, symptoms, treatments, zips
 from optmodels.synthetic.health import BLOCK, ROLES, pick
 
 SCHEMA = {
@@ -82,6 +82,15 @@ def test_what_belongs_together_goes_together() -> None:
     assert frame.groupby("treatment", observed=True)["total_bill"].median().max() > 1000
 
 
+def test_treatments_and_symptoms_are_those_of_the_illness() -> None:
+    frame = HealthRecords(l_v=16).frame(50_000)
+    most = frame.groupby("diagnosis", observed=True)[["treatment", "symptoms"]].agg(lambda found: found.mode()[0])
+    assert tuple(most.loc["asthma"]) == ("inhaler", "shortness of breath")
+    assert tuple(most.loc["back pain"]) == ("physiotherapy", "pain")
+    assert tuple(most.loc["kidney disease"]) == ("dialysis", "swelling")
+    assert tuple(most.loc["infection"]) == ("medication", "fever")
+
+
 def test_values_are_drawn_by_their_chances() -> None:
     chances = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
     rows = np.repeat([0, 1], 30_000)
@@ -90,7 +99,7 @@ def test_values_are_drawn_by_their_chances() -> None:
     assert (found[30_000:] == 0).all()
 
 
-@pytest.mark.parametrize("table", [diagnoses(19), consequences(19, 13), occupations(), races(), zips()])
+@pytest.mark.parametrize("table", [diagnoses(19), treatments(19, 13), symptoms(5, 4), occupations(), races(), zips()])
 def test_chances_add_up(table: np.ndarray) -> None:
     assert (np.diff(table, axis=1) >= 0).all()
     assert table[:, -1] == pytest.approx(1)
