@@ -41,7 +41,7 @@ def run(setting: Setting) -> Report:
     table = _beside_published(ours)
     return Report(
         name="microaggregation",
-        source=SOURCE,
+        source=f"Microaggregation of {setting.data.name}" if setting.data else SOURCE,
         scale=setting.scale,
         protocol=(
             "Numeric attributes standardised by the sample deviation; loss is 100 * SSE / SST around class means; k = "
@@ -55,7 +55,7 @@ def run(setting: Setting) -> Report:
                 "losses",
                 "Information loss in %",
                 table,
-                ""
+                "There are no published figures for a table of your own."
                 if setting.data
                 else "MDAV is the same algorithm and gives the published figures. Ours stand beside the "
                 "best published heuristic, whose figures are as recalled from the literature and not checked to the "
