@@ -22,7 +22,7 @@ from optmodels.metrics.loss import general_loss_metric
 from optmodels.metrics.utility import Protocol
 from optmodels.objectives import Objective
 from optmodels.partition import Labels
-from optmodels.problem import Candidate, Formulation, Problem
+from optmodels.problem import Candidate, Formulation, PartValues, Problem
 from optmodels.release import Method
 from optmodels.table import Table
 
@@ -79,7 +79,21 @@ class Mass(Formulation):
         mix = SensitiveMix(table, self.bins)
         typical = self.k or _TYPICAL_K
         anonymize = GetAnonymized(table, bins=self.bins, order=self.order, reach=self.reach, typical_k=typical, mix=mix)
-        return MassProblem(table, self, conditions, anonymize, self._recall(table, mix, seed))
+        # what classifiers of a release recall is a matter of the whole table
+        recall = self._recall(table, mix, seed) if table.n == table.records_in_all else None
+        return MassProblem(table, self, conditions, anonymize, recall)
+
+    def pooled(self, parts: Sequence[PartValues]) -> dict[str, float]:
+        """The values of all records from those of parts: privacy loss is a mean over classes, loss over records."""
+        values = {
+            name: float(np.average([part.values[name] for part in parts], weights=weights))
+            for name, weights in (
+                ("privacy_loss", [part.classes for part in parts]),
+                ("loss", [part.records for part in parts]),
+            )
+        }
+        reached = {"l": min(part.values["l"] for part in parts), "t": max(part.values["t"] for part in parts)}
+        return {**values, "score": Optimizer.score(values), **reached}
 
     def _recall(self, table: Table, mix: SensitiveMix, seed: int) -> Recall | None:
         if not self.classifiers:

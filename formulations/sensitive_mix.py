@@ -18,6 +18,8 @@ from optmodels.metrics.privacy import Transport, distinct_l, transport_distance
 from optmodels.partition import Labels, group_rows, histograms
 from optmodels.table import Table
 
+Shares = NDArray[np.float64]
+
 _WORKERS = 2
 
 
@@ -55,16 +57,21 @@ class SensitiveMix:
         self.names = table.sensitive
         self.codes = np.empty((table.n, len(self.names)), np.int32)
         self.sizes: list[int] = []
+        self.shares: list[Shares] = []  # the distribution of every attribute in the table, or in what it is a part of
         self.transports: list[Transport] = []
-        for j, name in enumerate(self.names):
-            size = len(table.sensitive_levels[j])
+        ends = np.cumsum([len(levels) for levels in table.sensitive_levels])
+        for j, (name, shares) in enumerate(zip(self.names, np.split(table.sensitive_shares, ends[:-1]), strict=True)):
+            size = len(shares)
             column, transport = table.sensitive_codes[:, j], Conditions().transport(table, j)
             numbers = types.is_numeric_dtype(table.frame[name].dtype) and table.sensitive_ordered[j]
             if numbers and size > bins:
-                column, size = _binned(column, size, bins)
+                bin_of = _bins(np.rint(shares * table.records_in_all).astype(np.int64), bins)
+                column, shares = bin_of[column], np.bincount(bin_of, shares).astype(np.float64)
+                size = len(shares)
                 transport = Transport.ordered(size)
             self.codes[:, j] = column
             self.sizes.append(size)
+            self.shares.append(shares)
             self.transports.append(transport)
 
     def restricted(self, rows: NDArray[np.int64]) -> SensitiveMix:
@@ -72,21 +79,13 @@ class SensitiveMix:
         part = copy(self)
         vars(part).pop("strata", None)
         vars(part).pop("stratum_codes", None)
-        part.codes, part.shares = self.codes[rows], self.shares
+        part.codes = self.codes[rows]
         return part
 
     @property
     def l_v(self) -> int:
         """The largest number of values of a sensitive attribute."""
         return max(self.sizes)
-
-    @cached_property
-    def shares(self) -> list[NDArray[np.float64]]:
-        """The table's distribution of every attribute."""
-        return [
-            np.bincount(column, minlength=size) / len(column)
-            for column, size in zip(self.codes.T, self.sizes, strict=True)
-        ]
 
     @cached_property
     def strata(self) -> Labels:
@@ -118,10 +117,8 @@ def _shared_out(work: Callable[[int], tuple[float, float, int]], count: int) -> 
         return list(pool.map(work, range(count)))
 
 
-def _binned(codes: NDArray[np.int32], size: int, bins: int) -> tuple[NDArray[np.int32], int]:
-    """Ranks in bins of about equally many records, and the number of bins that are not empty."""
-    counts = np.bincount(codes, minlength=size)
-    middle = (np.cumsum(counts) - counts / 2) / len(codes)
+def _bins(counts: NDArray[np.int64], bins: int) -> NDArray[np.int32]:
+    """The bin of every value: bins hold about equally many records, and none is empty."""
+    middle = (np.cumsum(counts) - counts / 2) / counts.sum()
     bin_of = np.minimum((bins * middle).astype(np.int64), bins - 1)
-    present, compact = np.unique(bin_of, return_inverse=True)
-    return compact.astype(np.int32)[codes], len(present)
+    return np.unique(bin_of, return_inverse=True)[1].astype(np.int32)

@@ -231,6 +231,23 @@ class Divisible(Protocol):
         """The same problem for some of the records, and of prescribed classes for those with these numbers."""
 
 
+@dataclass(frozen=True)
+class PartValues:
+    """What a partition of a part of the records is worth, measured as the whole is."""
+
+    values: Mapping[str, float]
+    records: int
+    classes: int
+
+
+@runtime_checkable
+class Pooling(Protocol):
+    """A formulation whose values of all records follow from those of parts, though they are no sum of them."""
+
+    def pooled(self, parts: Sequence[PartValues]) -> dict[str, float]:
+        """The values of all records."""
+
+
 @runtime_checkable
 class Separable(ClassAdditive, Divisible, Protocol):
     """The target's value is the sum of what it is in parts of the records.

@@ -129,8 +129,7 @@ class Blocks(Solver):
             cuts = self.cut_up(problem, lambda: run.interrupt.pressed or run.remaining <= 0)
             inner = self.inner_for(self._sample(problem))
             run.details |= {"inner": inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
-            if problem.stand_in is not None and len(cuts) > 1:
-                run.details["blocks_optimise"] = f"{problem.stand_in}: a stand-in, so nothing is proven of the whole"
+            run.details |= blocks_optimise(problem.stand_in if len(cuts) > 1 else None)
             self._solve(problem, cuts, inner, client, run)
         run.interrupt.heed()
         if inner == USUAL:
@@ -185,3 +184,10 @@ class Blocks(Solver):
         if inner == USUAL and not timed:
             options.setdefault("iterations", int(ROUNDS_PER_RECORD * records))
         return registry.configured(kind, options)
+
+
+def blocks_optimise(stand_in: str | None) -> dict[str, str]:
+    """What has to be told where blocks optimise something in the place of the whole's target."""
+    if stand_in is None:
+        return {}
+    return {"blocks_optimise": f"{stand_in}: a stand-in, so nothing is proven of the whole"}

@@ -25,7 +25,6 @@ import pyarrow as pa
 
 from optmodels.audit import Audit
 from optmodels.audit_parts import Ground, Tally, merged_audit
-from optmodels.conditions import Conditions
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
 from optmodels.interrupt import Interrupt
 from optmodels.problem import Formulation
@@ -34,7 +33,7 @@ from optmodels.report import audit_page
 from optmodels.roles import Roles
 from optmodels.solver import OnProgress, Progress
 from optmodels.whole import Whole
-from solvers.blocks import USUAL, Blocks, folder_seams, groups
+from solvers.blocks import USUAL, Blocks, blocks_optimise, folder_seams, groups
 from solvers.blocks.crew import Crew, Step, crew, dask_client
 from solvers.blocks.folder_seams import NO_COMPARISON, Members
 from solvers.blocks.pieces import check_roles, pieces_of, plain_types, sum_up
@@ -170,8 +169,12 @@ class _Flow:
             self.held_back = TIME_SHARE * (self.time_limit or 0.0) if solver.compare else 0.0
             solved = self._solve(plan, members, chosen, parts)
             self.held_back = 0.0
-            seams = self._seams(plan, members, solved) if solver.compare else NO_COMPARISON.format("compare=False")
-            return self._publish(plan, out, solved, chosen, parts, types, samples[0].conditions, seams, shuffled)
+            seams = (
+                self._seams(plan, members, solved, samples[0])
+                if solver.compare
+                else NO_COMPARISON.format("compare=False")
+            )
+            return self._publish(plan, out, solved, chosen, parts, types, samples[0], seams, shuffled)
 
     def _solve(self, plan: groups.Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
         def step(number: int, some: Members) -> Step[groups.Group]:
@@ -181,7 +184,9 @@ class _Flow:
 
         return self._stoppable("solving groups", plan, [step(number, some) for number, some in enumerate(members)])
 
-    def _seams(self, plan: groups.Plan, members: Sequence[Members], solved: Sequence[groups.Group]) -> Told | str:
+    def _seams(
+        self, plan: groups.Plan, members: Sequence[Members], solved: Sequence[groups.Group], sample: groups.Sample
+    ) -> Told | str:
         """What seams cost, estimated from some groups; or why that is not known."""
         blocks = sum(group.blocks for group in solved)
         if blocks == 1:
@@ -202,7 +207,8 @@ class _Flow:
         except NoSolutionError as lost:  # the release itself is solved, and no worker is needed for it any more
             return NO_COMPARISON.format(str(lost))
         pairs = [pair for some in found for pair in some]
-        return folder_seams.Estimate(pairs).told() if pairs else NO_COMPARISON.format("no time was left")
+        estimate = folder_seams.Estimate(pairs, sample.stand_in is not None)
+        return estimate.told() if pairs else NO_COMPARISON.format("no time was left")
 
     def _share(self, unfinished: int) -> float | None:
         """The seconds of one of so many steps that are not finished yet; None without a limit."""
@@ -231,10 +237,11 @@ class _Flow:
         method: Method,
         parts: int,
         types: pa.Schema,
-        conditions: Conditions,
+        sample: groups.Sample,
         seams: Told | str,
         shuffled: Sequence[groups.Shuffled],
     ) -> FolderRelease:
+        conditions, inner = sample.conditions, sample.inner
         draft = plan.scratch / "release"
         draft.mkdir()
         members = {
@@ -251,7 +258,6 @@ class _Flow:
         )
         quasi = list(plan.roles.quasi)
         judged = self._each("auditing", groups.judge, [(part.file, quasi, ground, tally) for part in written])
-        cost = groups.all_costs(solved)
         audit = merged_audit(judged)
         if broken := audit.check(conditions):
             raise BrokenPromiseError(
@@ -259,11 +265,10 @@ class _Flow:
             )
         if audit.records != plan.whole.n:
             raise BrokenPromiseError(f"The release has {audit.records} records of {plan.whole.n}. Nothing was written.")
-        gcp = cost.cells / (plan.whole.n * len(quasi))
-        values = {solved[0].target: cost.value}
+        gcp = sum(group.cells for group in solved) / (plan.whole.n * len(quasi))
+        values = groups.values_of(solved, plan.formulation)
         audit = audit.annotated(promise=conditions.to_dict(), loss={**values, "gcp": gcp})
         peaks = [*(one.peak for one in shuffled), *(one.peak for one in solved), *(one.peak for one in written)]
-        inner = plan.solver.inner or USUAL
         provenance = {
             "formulation": plan.formulation.name,
             "parameters": plan.formulation.to_dict(),
@@ -282,6 +287,7 @@ class _Flow:
                 "workers": self.workers.workers,
                 "peak_worker_megabytes": round(max(peaks)),
                 "one_block": seams,
+                **blocks_optimise(sample.stand_in),
             },
             "remark": _remark(sum(group.blocks for group in solved), inner, seams),
         }

@@ -17,11 +17,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels.interrupt import Interrupt
+from optmodels.partition import Labels
 from optmodels.problem import Problem, Separable
 from optmodels.table import Table
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.groups import Plan, places_of, told_by
-from solvers.blocks.seams import FEWEST_PAIRS, PAIRS, Comparison
+from solvers.blocks.seams import FEWEST_PAIRS, OF_STAND_IN, PAIRS, Comparison
 from solvers.blocks.work import block_seed, solve_block
 
 Members = Sequence[tuple[str, int]]
@@ -45,6 +46,7 @@ class Estimate:
     """The pairs that were looked at."""
 
     pairs: Sequence[Pair]
+    stand_in: bool = False  # whether blocks optimise something in the place of the whole's target
 
     def told(self) -> dict[str, object]:
         """The estimate by name: the excess over merged blocks, its range, from how many pairs and how."""
@@ -53,6 +55,7 @@ class Estimate:
         across = sum(pair.across for pair in self.pairs)
         least, most = found.range
         how = FROM_GROUPS.format(pairs=len(self.pairs), across=across, verdict=found.verdict, least=least, most=most)
+        how += OF_STAND_IN if self.stand_in else ""
         return {
             "how": how,
             "excess": found.excess,
@@ -102,7 +105,6 @@ class _Group:
     @classmethod
     def of(cls, members: Members, plan: Plan) -> _Group:
         problem = plan.read(members)
-        assert isinstance(problem, Separable)
         cuts = plan.solver.cut_up(problem)
         places = places_of(problem)[cuts.order]
         middles = np.add.reduceat(places, cuts.starts[:-1], axis=0) / cuts.sizes[:, None]
@@ -118,7 +120,7 @@ def _solved(
 ) -> Pair | None:
     """Two blocks solved apart and merged; None where there was no time for one of the three."""
     largest = max(map(len, frames))
-    losses = []
+    found: list[Labels] = []
     for share, some in ((1, frames[:1]), (1, frames[1:]), (2, frames)):
         part = plan.posed(Table.with_roles(pd.concat(some, ignore_index=True), plan.roles_once_cleaned))
         inner = plan.solver.configured(plan.solver.inner_for(part), share * largest, timed=seconds is not None)
@@ -126,10 +128,14 @@ def _solved(
         solved = solve_block(part, inner, limit, seed, interrupt)
         if solved.labels is None or not solved.by_inner:
             return None
-        losses.append(_price(part, solved.labels.astype(np.int64)))
-    return Pair(losses[0] + losses[1], losses[2], across)
+        found.append(solved.labels.astype(np.int64))
+    first, second, merged = found
+    apart = np.concatenate([first, second + first.max() + 1])
+    return Pair(_cost(part, apart), _cost(part, merged), across)
 
 
-def _price(part: Problem, labels: NDArray[np.int64]) -> float:
-    assert isinstance(part, Separable)
-    return part.price.total(labels)
+def _cost(part: Problem, labels: Labels) -> float:
+    """What classes cost, so that it adds up over pairs: the price, or else every record the target's value."""
+    if isinstance(part, Separable):
+        return part.price.total(labels)
+    return part.n * part.values(labels)[part.target.name]

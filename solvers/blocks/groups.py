@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from math import isclose
 from pathlib import Path
@@ -28,15 +28,16 @@ from optmodels.files import write_whole
 from optmodels.interrupt import Interrupt
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Floats, extent
-from optmodels.problem import Formulation, Problem, Separable, whole_price
+from optmodels.problem import Divisible, Formulation, PartValues, Pooling, Problem, Separable, whole_price
 from optmodels.recoding import Method, in_value_order, recode, spelled
 from optmodels.roles import Roles
 from optmodels.solver import Run
 from optmodels.table import Table
 from optmodels.whole import Moments, Whole
+from solvers.blocks.cutting import measured_by
 from solvers.blocks.pieces import Piece, frame_together, peak_megabytes, read_together, write_sorted
 from solvers.blocks.routing import Tree, dealt, places_in_all
-from solvers.blocks.work import block_seed
+from solvers.blocks.work import block_seed, median_cuts
 
 if TYPE_CHECKING:
     from solvers.blocks import Blocks
@@ -85,6 +86,8 @@ class Sample:
     release_method: Method
     refused: str | None
     conditions: Conditions
+    inner: str
+    stand_in: str | None
 
 
 def sample(piece: Piece, plan: Plan, share: float) -> Sample:
@@ -92,16 +95,25 @@ def sample(piece: Piece, plan: Plan, share: float) -> Sample:
     table = piece.table(plan.roles, plan.columns)
     problem = plan.posed(table)
     refused = _refused(problem, plan)
-    if refused is not None or not isinstance(problem, Separable):
-        return Sample(np.zeros((0, 0)), None, problem.release_method, refused, problem.conditions)
+    if refused is not None or not isinstance(problem, Divisible):
+        return Sample(np.zeros((0, 0)), None, problem.release_method, refused, problem.conditions, "", None)
     chosen = np.random.default_rng([plan.seed, piece.number]).random(table.n) < share
-    places = places_of(problem)[chosen]
-    return Sample(places, problem.test.take(np.zeros(0, np.int64)), problem.release_method, None, problem.conditions)
+    return Sample(
+        places_of(problem)[chosen],
+        problem.test.take(np.zeros(0, np.int64)),
+        problem.release_method,
+        None,
+        problem.conditions,
+        plan.solver.inner_for(problem),
+        problem.stand_in,
+    )
 
 
 def _refused(problem: Problem, plan: Plan) -> str | None:
     """Why the problem cannot be solved in groups that no process holds all of, or None."""
-    if not isinstance(problem, Separable) or problem.n_classes is not None:
+    if not isinstance(problem.formulation, Pooling) and (
+        not isinstance(problem, Separable) or problem.n_classes is not None
+    ):
         return (
             f"from folder to folder each class has a price of its own, and '{problem.formulation.name}' with the "
             f"target '{problem.target.name}' ties all classes together: name a file with --out, to go by way of memory."
@@ -109,10 +121,10 @@ def _refused(problem: Problem, plan: Plan) -> str | None:
     return plan.solver.refuses(problem)
 
 
-def places_of(problem: Separable) -> Floats:
+def places_of(problem: Problem) -> Floats:
     """Records as points that are comparable across groups."""
-    assert isinstance(problem, Problem)
-    return places_in_all(problem.price, [len(problem.table.levels[name]) for name in problem.table.categorical])
+    levels = [len(problem.table.levels[name]) for name in problem.table.categorical]
+    return places_in_all(measured_by(problem), levels)
 
 
 @dataclass(frozen=True)
@@ -130,7 +142,6 @@ def shuffle(piece: Piece, plan: Plan, tree: Tree, mirrored: int) -> Shuffled:
     """Write a piece's records by group: as the tree says, or dealt to `mirrored` groups if that is not 0."""
     table = piece.table(plan.roles, plan.columns)
     problem = plan.posed(table)
-    assert isinstance(problem, Separable)
     groups = mirrored or tree.groups
     key = dealt(problem.test, mirrored, piece.number) if mirrored else tree.route(places_of(problem), piece.number)
     values = int(problem.test.starts[-1])
@@ -147,7 +158,6 @@ class Cost:
     """What classes cost and what everyone in one class would, in pieces that can be added up."""
 
     total: float
-    cells: float  # the sum of all cells' shares of their attribute's range
     scale: float | None  # None: the price of everyone in one class, from the next two
     moments: tuple[Moments, ...]
     mismatches: tuple[tuple[float, NDArray[np.int64]], ...]
@@ -157,12 +167,10 @@ class Cost:
         """The cost of a partition of a part of the records."""
         assert isinstance(problem, Problem)
         price, table = problem.price, problem.table
-        unweighted = extent(table.rescaled(weights=dict.fromkeys(table.quasi, 1.0)))
         # a model that reports shares of what one class would lose can know that of its own records only
         of_everyone = price.kind == SPREAD and isclose(problem.price_scale, whole_price(price), rel_tol=1e-12)
         return cls(
             price.total(labels),
-            unweighted.total(labels),
             None if of_everyone else problem.price_scale,
             tuple(Moments.of(column) for column in price.numeric.T),
             tuple(
@@ -175,7 +183,6 @@ class Cost:
         """The cost of both."""
         return Cost(
             self.total + other.total,
-            self.cells + other.cells,
             self.scale if other.scale == self.scale else None,
             tuple(mine.merged(theirs) for mine, theirs in zip(self.moments, other.moments, strict=True)),
             tuple(
@@ -200,8 +207,8 @@ class Group:
 
     file: str
     row_groups: Mapping[int, int]
-    target: str
-    cost: Cost
+    cells: float  # the sum of all cells' shares of their attribute's range
+    worth: Mapping[str, Cost] | PartValues
     blocks: int
     by_median_cuts: int
     peak: float
@@ -214,21 +221,27 @@ def solve_group(
     problem = plan.read(members)
     if reason := problem.impossible():
         raise NoSolutionError(f"A group of {problem.n} records has no solution: {reason}")
-    assert isinstance(problem, Separable)
     labels, details = _solved(problem, plan, block_seed(plan.seed, number), seconds)
-    recoded = _uniform(problem.table, recode(problem.table, labels, method), method)
-    key = pd.util.hash_pandas_object(recoded[list(problem.table.quasi)], index=False).to_numpy() % np.uint64(parts)
+    table = problem.table
+    recoded = _uniform(table, recode(table, labels, method), method)
+    key = pd.util.hash_pandas_object(recoded[list(table.quasi)], index=False).to_numpy() % np.uint64(parts)
     file = plan.scratch / f"group-{number:06}.parquet"
     found = write_sorted(recoded, key.astype(np.int64), file)
     return Group(
         str(file),
         found,
-        problem.target.name,
-        Cost.of(problem, labels),
+        extent(table.rescaled(weights=dict.fromkeys(table.quasi, 1.0))).total(labels),
+        _worth(problem, labels),
         _count(details["blocks"]),
         _count(details["blocks_by_median_cuts"]),
         peak_megabytes(),
     )
+
+
+def _worth(problem: Problem, labels: Labels) -> Mapping[str, Cost] | PartValues:
+    if isinstance(problem, Separable):
+        return {problem.target.name: Cost.of(problem, labels)}
+    return PartValues(problem.values(labels), problem.n, int(labels.max()) + 1)
 
 
 def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> tuple[Labels, dict[str, object]]:
@@ -241,11 +254,10 @@ def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> t
                 plan.solver.search(problem, run)
             if run.labels is not None:
                 return run.labels, run.details
-    hurried = Run(problem, plan.solver.name, seed=seed)
-    replace(plan.solver, inner="mondrian", inner_options=None).search(problem, hurried)
+    hurried = median_cuts(problem)
     if hurried.labels is None:
         raise NoSolutionError(f"A group of {problem.n} records has no solution that median cuts would find.")
-    return hurried.labels, hurried.details | {"blocks_by_median_cuts": hurried.details["blocks"]}
+    return hurried.labels.astype(np.int64), {"blocks": 1, "blocks_by_median_cuts": 1}
 
 
 @contextmanager
@@ -311,6 +323,11 @@ def judge(file: str, quasi: Sequence[str], ground: Ground, tally: Tally) -> Audi
     return part_audit(pq.read_table(file).to_pandas(), quasi, ground, tally)
 
 
-def all_costs(groups: Sequence[Group]) -> Cost:
-    """The cost of all groups."""
-    return reduce(Cost.merged, (group.cost for group in groups))
+def values_of(groups: Sequence[Group], formulation: Formulation) -> dict[str, float]:
+    """What all groups together are worth."""
+    parts = [group.worth for group in groups if isinstance(group.worth, PartValues)]
+    if parts:
+        assert isinstance(formulation, Pooling)
+        return formulation.pooled(parts)
+    costs = [group.worth for group in groups if not isinstance(group.worth, PartValues)]
+    return {name: reduce(Cost.merged, (cost[name] for cost in costs)).value for name in costs[0]}

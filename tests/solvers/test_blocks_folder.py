@@ -13,17 +13,21 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
+from formulations import Aminifar, LiangSamavi, Mass, Microaggregation, MoObam
 from optmodels import Table
 from optmodels.audit import audit
 from optmodels.conditions import Conditions
 from optmodels.errors import InfeasibleError, InputError, RefusedError
+from optmodels.problem import PartValues
 from optmodels.release import release
 from optmodels.roles import Roles
 from optmodels.solver import Progress
 from solvers.blocks import Blocks
 from solvers.blocks.folder import anonymize_folder
+from solvers.mass import Mass as MassSolver
 
 ROLES = Roles(
     quasi={"age": "numeric", "town": "categorical", "grade": "ordinal"},
@@ -74,14 +78,14 @@ def released(folder: Path) -> pd.DataFrame:
         (Microaggregation(k=4, distinct_l=2, t=0.4), "interval"),
         (LiangSamavi(k=4), None),
         (MoObam(k=3, least_entropy=(0.8,)), "centroid"),
+        (Mass(k=4), None),
     ],
 )
 @pytest.mark.parametrize("cut", ["kd", "strata"])
 def test_from_folder_to_folder(source: Path, tmp_path: Path, model: Any, method: Any, cut: Any) -> None:
     out = tmp_path / "out"
-    found = anonymize_folder(
-        source, out, roles=ROLES, formulation=model, solver=Blocks(cut=cut, **QUICK), method=method, group_rows=150
-    )
+    solver = Blocks(cut=cut, **(QUICK if model.name != "mass" else {**QUICK, "inner_options": None}))
+    found = anonymize_folder(source, out, roles=ROLES, formulation=model, solver=solver, method=method, group_rows=150)
     frame = released(out)
     assert len(frame) == 600
     assert list(frame.columns) == ["age", "town", "grade", "illness", "visits"]
@@ -120,17 +124,52 @@ def test_one_group_is_what_the_table_in_memory_gives(source: Path, tmp_path: Pat
     assert found.audit.classes == kept.audit.classes
 
 
+@pytest.mark.parametrize("inner", [None, "mass"])
+def test_one_group_of_mass_is_what_the_table_in_memory_gives(source: Path, tmp_path: Path, inner: str | None) -> None:
+    model = Mass(k=4, classifiers=(), bins=3)
+    roles = ROLES.revised(sensitive=("illness", "visits"))
+    found = anonymize_folder(source, tmp_path / "out", roles=roles, formulation=model, solver=Blocks(inner=inner))
+    solution = MassSolver().solve(model.build(Table.with_roles(people(), roles)))
+    assert found.values == pytest.approx(solution.values)
+    assert found.provenance["inner"] == "mass"
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 5))
+def test_values_of_mass_are_those_of_its_groups_pooled(seed: int, groups: int) -> None:
+    draw = np.random.default_rng(seed)
+    table = Table.with_roles(people(60, seed), ROLES.revised(sensitive=("illness", "visits")))
+    model = Mass(classifiers=(), bins=3)
+    group = draw.permutation(np.arange(60) % groups)
+    labels = 100 * group + draw.integers(0, 3, 60)
+    parts = []
+    for one in range(groups):
+        rows = np.flatnonzero(group == one)
+        problem = model.build(table.part(rows))
+        own = problem.check(labels[rows])
+        parts.append(PartValues(problem.values(own), len(rows), int(own.max()) + 1))
+    assert model.pooled(parts) == pytest.approx(model.build(table).evaluate(labels).values)
+
+
+def test_mass_without_time_is_made_of_median_cuts(source: Path, tmp_path: Path) -> None:
+    found = anonymize_folder(
+        source, tmp_path / "out", roles=ROLES, formulation=Mass(k=4), time_limit=1e-6, group_rows=150
+    )
+    assert found.audit.k >= 4
+    assert found.provenance["stop"] == "time"
+
+
 def test_an_estimate_of_seams_is_what_merging_blocks_saves(tmp_path: Path) -> None:
     """Four people of every age: no block loses anything, within a group or across two, and the estimate says so."""
     frame = people(240).assign(age=np.tile(np.arange(60), 4), town="a", grade="low")
     source = write(tmp_path / "in", frame)
-    settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=2), "group_rows": 80}
-    found = anonymize_folder(source, tmp_path / "out", solver=Blocks(**QUICK), **settings)
+    chosen: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=2), "group_rows": 80}
+    found = anonymize_folder(source, tmp_path / "out", solver=Blocks(**QUICK), **chosen)
     details: Any = found.provenance["details"]
     assert found.values["loss"] == pytest.approx(0)
     assert details["one_block"]["excess"] == 0
     assert "would save nothing" in details["one_block"]["how"]
-    plain = anonymize_folder(source, tmp_path / "plain", solver=Blocks(compare=False, **QUICK), **settings)
+    plain = anonymize_folder(source, tmp_path / "plain", solver=Blocks(compare=False, **QUICK), **chosen)
     assert plain.provenance["details"]["one_block"] == "not estimated: compare=False"  # type: ignore[index]
     one = anonymize_folder(source, tmp_path / "one", roles=ROLES, formulation=Microaggregation(k=2))
     assert "all records are one block" in str(one.provenance["remark"])
@@ -182,14 +221,14 @@ def test_ctrl_c_and_time_cut_the_rest_at_medians(source: Path, tmp_path: Path) -
             presses.append(state.seconds)
             os.kill(os.getpid(), signal.SIGINT)
 
-    settings: dict[str, Any] = {
+    chosen: dict[str, Any] = {
         "roles": ROLES,
         "formulation": Microaggregation(k=5),
         "solver": Blocks(**QUICK),
         "group_rows": 50,
     }
-    pressed = anonymize_folder(source, tmp_path / "pressed", on_progress=press, **settings)
-    hurried = anonymize_folder(source, tmp_path / "hurried", time_limit=1e-3, **settings)
+    pressed = anonymize_folder(source, tmp_path / "pressed", on_progress=press, **chosen)
+    hurried = anonymize_folder(source, tmp_path / "hurried", time_limit=1e-3, **chosen)
     assert pressed.provenance["stop"] == "interrupted"
     assert hurried.provenance["stop"] == "time"
     for found in (pressed, hurried):
@@ -207,7 +246,7 @@ def test_ctrl_c_reaches_groups_under_way(source: Path, tmp_path: Path, backend: 
             presses.append(state.seconds)
             os.kill(os.getpid(), signal.SIGINT)
 
-    settings: dict[str, Any] = {
+    chosen: dict[str, Any] = {
         "roles": ROLES,
         "formulation": Microaggregation(k=5),
         "solver": Blocks(inner_options={"iterations": 10**9}, backend=backend, workers=1),
@@ -215,13 +254,13 @@ def test_ctrl_c_reaches_groups_under_way(source: Path, tmp_path: Path, backend: 
         "on_progress": press,
     }
     if times == 1:
-        found = anonymize_folder(source, tmp_path / "out", **settings)
+        found = anonymize_folder(source, tmp_path / "out", **chosen)
         assert found.provenance["stop"] == "interrupted"
         assert found.audit.k >= 5
         assert len(released(tmp_path / "out")) == 600
     else:
         with pytest.raises(KeyboardInterrupt):
-            anonymize_folder(source, tmp_path / "out", **settings)
+            anonymize_folder(source, tmp_path / "out", **chosen)
     left = ["in", "out"] if times == 1 else ["in"]
     assert sorted(path.name for path in tmp_path.iterdir()) == left, "nothing unfinished is left beside them"
 
@@ -248,13 +287,13 @@ def test_missing_cells_and_bins(tmp_path: Path) -> None:
 
 def test_wrong_folders(source: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    settings: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=5)}
+    chosen: dict[str, Any] = {"roles": ROLES, "formulation": Microaggregation(k=5)}
     with pytest.raises(InputError, match="exists already"):
-        anonymize_folder(source, tmp_path / "empty", **settings)
+        anonymize_folder(source, tmp_path / "empty", **chosen)
     with pytest.raises(InputError, match="no Parquet files"):
-        anonymize_folder(tmp_path / "empty", tmp_path / "out", **settings)
+        anonymize_folder(tmp_path / "empty", tmp_path / "out", **chosen)
     with pytest.raises(InputError, match="is not a folder"):
-        anonymize_folder(source / "f0.parquet", tmp_path / "out", **settings)
+        anonymize_folder(source / "f0.parquet", tmp_path / "out", **chosen)
     with pytest.raises(InputError, match="k=700 is more than the table's 600 records"):
         anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=700))
     with pytest.raises(RefusedError, match="ties all classes together"):
@@ -263,4 +302,4 @@ def test_wrong_folders(source: Path, tmp_path: Path) -> None:
         anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=MoObam(k=2, n_clusters=3))
     (source / "f9.parquet").write_bytes(b"no parquet")
     with pytest.raises(InputError, match="Cannot read"):
-        anonymize_folder(source, tmp_path / "out", **settings)
+        anonymize_folder(source, tmp_path / "out", **chosen)
