@@ -20,7 +20,8 @@ from optmodels.encoding import level_text
 from optmodels.errors import InputError
 from optmodels.metrics.utility import OVERFIT_GAP, FeatureSpace, Protocol, utility
 from optmodels.metrics.utility.scoring import Learned, Rows
-from optmodels.metrics.utility.trials import Target, learn_as
+from optmodels.metrics.utility.targets import Target
+from optmodels.metrics.utility.trials import learn_as
 from optmodels.partition import Labels
 from optmodels.recoding import recode
 from optmodels.table import Table

@@ -16,15 +16,20 @@ from tests.cli.conftest import Run
 QUICK = ("--classifiers", "lr,dt", "--metrics", "f1,auc", "--splits", "3", "--jobs", "1")
 
 
+def people(n: int, seed: int) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 80, n)
+    town, income = rng.choice(["Ulm", "Bonn"], n), rng.normal(3000, 500, n).round(2)
+    return pd.DataFrame({"age": age, "town": town, "income": income, "ill": np.where(age > 50, "yes", "no")})
+
+
 @pytest.fixture
 def files(tmp_path: Path) -> tuple[Path, Path]:
     """A table of 90 people and its release in intervals and sets."""
-    rng = np.random.default_rng(0)
-    age = rng.integers(20, 80, 90)
-    frame = pd.DataFrame({"age": age, "town": rng.choice(["Ulm", "Bonn"], 90), "ill": np.where(age > 50, "yes", "no")})
-    table = Table(frame, quasi={"age": "numeric", "town": "categorical"}, target="ill")
+    frame = people(90, seed=0)
+    table = Table(frame, quasi={"age": "numeric", "town": "categorical"}, target="ill", others="keep")
     frame.to_csv(tmp_path / "people.csv", index=False)
-    in_value_order(recode(table, age // 10, "interval")).to_csv(tmp_path / "release.csv", index=False)
+    in_value_order(recode(table, frame["age"] // 10, "interval")).to_csv(tmp_path / "release.csv", index=False)
     return tmp_path / "people.csv", tmp_path / "release.csv"
 
 
@@ -51,11 +56,16 @@ def test_held_out_rows_and_several_releases(run: Run, files: tuple[Path, Path], 
     other = tmp_path / "other.csv"
     other.write_text(release.read_text())
     held_out = tmp_path / "held_out.csv"
-    pd.read_csv(original)[:30].to_csv(held_out, index=False)
-    result = run("utility", original, release, other, "--target", "ill", *QUICK, "--held-out", held_out, "--json")
-    document = json.loads(result.stdout)
+    people(30, seed=1).to_csv(held_out, index=False)
+    words = (original, release, other, "--target", "ill", *QUICK, "--held-out", held_out)
+    document = json.loads(run("utility", *words, "--json").stdout)
     assert {row["version"] for row in document["summary"]} == {"original", "release", "other"}
     assert "original rows" in document["protocol"]
+    assert document["notes"] == []
+    pd.read_csv(original)[:30].to_csv(held_out, index=False)
+    refused = run("utility", *words)
+    assert refused.exit_code == 1
+    assert "All 30 held-out rows occur in the original" in " ".join(refused.stderr.split())
 
 
 def test_unlinked_rows_of_the_original_come_with_a_note(run: Run, files: tuple[Path, Path]) -> None:

@@ -87,6 +87,34 @@ def test_a_value_nobody_knows_is_named() -> None:
         space.encode(pd.DataFrame({"job": ["cook"]}))
 
 
+def test_thousands_are_numbers_and_not_intervals() -> None:
+    original = pd.DataFrame({"income": [900, 1234, 2500000]})
+    space = FeatureSpace.of_frame(original)
+    printed = pd.DataFrame({"income": [f"{number:,}" for number in original["income"]]})
+    assert printed["income"].tolist() == ["900", "1,234", "2,500,000"]
+    assert (space.encode(printed) == space.encode(original)).all()
+    assert space.encode(pd.DataFrame({"income": ["[1,234]", "1,234.5"]})).ravel().tolist() == [117.5, 1234.5]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["9,999", "20,30", "12,5", "1,2345", "-1,000", "20-30]", "[20-30", "inf", "-inf", "1e400", "nan", "[1-1e400]"],
+)
+def test_what_is_no_number_of_a_column_is_named(text: str) -> None:
+    space = FeatureSpace.of_frame(pd.DataFrame({"age": [20, 1500]}))
+    with pytest.raises(InputError, match=r"'age' of the release has the value .* finite number") as caught:
+        space.encode(pd.DataFrame({"age": ["20", text]}))
+    assert ("in brackets only" in str(caught.value)) == ("," in text)
+
+
+def test_infinite_numbers_are_refused_in_release_and_original() -> None:
+    space = FeatureSpace.of_frame(pd.DataFrame({"age": [20.0, 1500.0]}))
+    with pytest.raises(InputError, match=r"'age' of the release has the value '-inf'"):
+        space.encode(pd.DataFrame({"age": [20.0, -np.inf]}))
+    with pytest.raises(InputError, match=r"'age' of the original has an infinite value"):
+        FeatureSpace.of_frame(pd.DataFrame({"age": [20.0, np.inf]}))
+
+
 def test_a_numeric_hierarchy_has_numbers_or_intervals_below_its_nodes() -> None:
     ages = Hierarchy(["20", "[30-40]", "old"], [["young", "young", "other"]])
     space = FeatureSpace.of_frame(pd.DataFrame({"age": [20, 40, 80]}), hierarchies={"age": ages})

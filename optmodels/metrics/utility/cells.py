@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 
 ANYTHING = "*"
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-# as releases and hierarchies write them: [20-29], [20, 30), 20-29, [20..29], [20 to 29], [20<0>29]
-_INTERVAL = re.compile(rf"[\[(]?\s*({_NUMBER})\s*(?:-|\.\.|to|,|<\d+>)\s*({_NUMBER})\s*[\])]?")
+# as releases and hierarchies write them: [20-29], [20, 30), 20-29, [20..29], [20 to 29], [20<0>29]; without brackets a
+# comma is no separator of bounds, because it also groups thousands and marks decimals
+_BETWEEN_BOUNDS = r"\s*(?:-|\.\.|to|<\d+>)\s*"
+_INTERVAL = re.compile(rf"({_NUMBER}){_BETWEEN_BOUNDS}({_NUMBER})")
+_BRACKETED = re.compile(rf"[\[(]\s*({_NUMBER})(?:{_BETWEEN_BOUNDS}|\s*,\s*)({_NUMBER})\s*[\])]")
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 # open to one side: <30, <= 30, >65, >=65, 65+
 _OPEN = re.compile(rf"(?:(<=?|>=?)\s*({_NUMBER})|({_NUMBER})\+)")
 _MASKED = re.compile(r"(\d+)(\*+)")  # digits hidden from the right, as of postcodes: 130**
@@ -23,17 +28,29 @@ def middle(text: str, low: float, high: float) -> float | None:
     (25.0, 0.0, 3.0, 49.5)
     >>> middle(">=65", 0, 99), middle("<30", 0, 99), middle("80+", 0, 99), middle("2*", 0, 99)
     (82.0, 15.0, 89.5, 24.5)
-    >>> middle("old", 0, 99)
+
+    A comma outside brackets groups thousands, where that gives a number of the column.
+
+    >>> middle("1,234", 0, 5000), middle("1,234", 0, 99), middle("20,30", 0, 99), middle("old", 0, 99)
+    (1234.0, None, None, None)
     """
+    found = _middle(text, low, high)
+    return found if found is not None and isfinite(found) else None
+
+
+def _middle(text: str, low: float, high: float) -> float | None:
     if text == ANYTHING:
         return (low + high) / 2
-    if found := _INTERVAL.fullmatch(text):
+    if found := _INTERVAL.fullmatch(text) or _BRACKETED.fullmatch(text):
         return (float(found[1]) + float(found[2])) / 2
     if found := _OPEN.fullmatch(text):
         bound = float(found[2] or found[3])
         return (min(low, bound) + bound) / 2 if (found[1] or "").startswith("<") else (bound + max(high, bound)) / 2
     if found := _MASKED.fullmatch(text):
         return (float(found[1] + "0" * len(found[2])) + float(found[1] + "9" * len(found[2]))) / 2
+    if _THOUSANDS.fullmatch(text):
+        number = float(text.replace(",", ""))
+        return number if low <= number <= high else None
     parts = _SEPARATORS.split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
     try:
         return sum(float(part) for part in parts) / len(parts)

@@ -68,7 +68,10 @@ class Feature:
     def encode(self, column: pd.Series) -> Matrix:
         """(n, width) the column's cells as numbers; a missing cell is NaN."""
         if self.kind == "numeric" and types.is_numeric_dtype(column.dtype):
-            return column.to_numpy(np.float64, na_value=np.nan).reshape(-1, 1)
+            numbers = column.to_numpy(np.float64, na_value=np.nan)
+            if np.isinf(numbers).any():
+                raise self._stranger(str(numbers[np.isinf(numbers)][0]))
+            return numbers.reshape(-1, 1)
         codes, distinct = pd.factorize(column)
         rows = np.full((len(distinct) + 1, self.width), np.nan)  # the last is where the code -1 of a gap points
         for row, value in enumerate(distinct):
@@ -107,9 +110,15 @@ class Feature:
         return float(np.mean([number for number in numbers if self.low <= number <= self.high] or numbers))
 
     def _stranger(self, text: str) -> InputError:
-        known = "a number or an interval" if self.kind == "numeric" else "one of the original's values or a set of them"
+        known = (
+            "a finite number or an interval"
+            if self.kind == "numeric"
+            else "one of the original's values or a set of them"
+        )
+        comma = " A comma separates bounds in brackets only, as in [20, 30), and decimals follow a point."
         return InputError(
-            f"Column '{self.name}' of the release has the value '{text}', which is not {known}. If it is a node of a "
+            f"Column '{self.name}' of the release has the value '{text}', which is not {known}."
+            f"{comma if self.kind == 'numeric' and ',' in text else ''} If it is a node of a "
             f"hierarchy, give that hierarchy for '{self.name}'; otherwise leave the column out of the features."
         )
 
@@ -209,6 +218,8 @@ def _feature(
         values = pd.to_numeric(column, errors="coerce")
         if values.isna().all():
             raise InputError(f"Column '{name}' is to be a numeric feature but has no number.")
+        if np.isinf(values.to_numpy(np.float64, na_value=np.nan)).any():
+            raise InputError(f"Column '{name}' of the original has an infinite value, which nobody can learn from.")
         return Feature(name, kind, float(values.min()), float(values.max()), hierarchy=hierarchy)
     if order is None:
         present = column.dropna().unique().tolist()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from optmodels.metrics.utility.features import FeatureSpace
-from optmodels.metrics.utility.measure import encoded_target, target_of
 from optmodels.metrics.utility.protocol import Protocol
 from optmodels.metrics.utility.scoring import Rows, learn
+from optmodels.metrics.utility.targets import encoded_target, target_of
 from optmodels.partition import Labels
 from optmodels.recoding import recode
 

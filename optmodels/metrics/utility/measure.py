@@ -10,15 +10,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from optmodels.encoding import level_text
 from optmodels.errors import InputError, nearest, unknown
 from optmodels.hierarchy import Hierarchy
-from optmodels.metrics.utility.cells import ANYTHING
 from optmodels.metrics.utility.features import FeatureSpace
+from optmodels.metrics.utility.overlap import overlap_note
 from optmodels.metrics.utility.protocol import Protocol, Split
 from optmodels.metrics.utility.result import Utility
-from optmodels.metrics.utility.scoring import Codes, Rows
-from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Target, Trial, Version, learn_as, prepared_trial, run
+from optmodels.metrics.utility.scoring import Rows
+from optmodels.metrics.utility.targets import Target, codes_of, encoded_target, target_of, with_target
+from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Trial, Version, learn_as, prepared_trial, run
 from optmodels.recoding import Method, recode
 from optmodels.roles import Kind
 
@@ -138,8 +138,9 @@ def utility_of_frames(
 
     Whose row is whose is not known of a release, so who is asked about depends on what there is:
 
-    - `held_out`: original rows that did not go into the release; all models are asked about these. Nobody is on
-      both sides.
+    - `held_out`: rows that are neither in `original` nor in a release; all models are asked about these. Rows that
+      are in the original after all are noted, as far as they are more than chance makes equal; if all are, that is
+      an error.
     - `linked`: the rows of each release are in the order of the original; splits are by person.
     - neither: models of the release are asked about other rows of the release (`tested_on="release"`, nobody is on
       both sides) or about rows drawn from the original, many of which were learned from in released form, so that
@@ -170,19 +171,20 @@ def utility_of_frames(
     splits = list(how.rows(codes, goal.levels))
     versions, notes = [], [_left_out(original, named, chosen, target)] if features is None else []
     if held_out is not None:
-        asked = Rows(space.encode(held_out), _codes(held_out[target], goal))
+        asked = Rows(space.encode(held_out), codes_of(held_out[target], goal))
+        notes.append(overlap_note(original, held_out, [*chosen, target]))
         everyone = [np.arange(len(asked))] * how.trials
         versions.append(Version(ORIGINAL, known, asked, [learned for learned, _ in splits], everyone))
     else:
         versions.append(_linked(ORIGINAL, known, known, splits))
     for title, whole in named.items():
-        frame = whole if linked else _with_target(whole, goal)
+        frame = whole if linked else with_target(whole, goal)
         if len(frame) < len(whole):
             notes.append(
                 f"{len(whole) - len(frame):,} of {len(whole):,} rows of '{title}' are left out: their '{target}' is "
                 "suppressed or missing, so there is nothing to learn from them."
             )
-        rows = Rows(space.encode(frame), _codes(frame[target], goal))
+        rows = Rows(space.encode(frame), codes_of(frame[target], goal))
         if held_out is not None:
             drawn = [learned for learned, _ in how.rows(rows.target, goal.levels)]
             versions.append(Version(title, rows, asked, drawn, everyone))
@@ -207,18 +209,6 @@ def utility_of_frames(
     return Utility(*run(trial, how, space, on_progress), how, goal, tuple(filter(None, notes)))
 
 
-def target_of(table: Table, target: str | None) -> str:
-    """The column to be predicted: the one named, or the table's own."""
-    name = target or table.target
-    if name is None:
-        raise InputError("Utility needs a column to be predicted: name it as the table's target.")
-    if name not in table.frame.columns:
-        raise unknown("column of the table (target)", name, map(str, table.frame.columns))
-    if name in table.quasi:
-        raise InputError(f"The target '{name}' is a quasi-identifier, which a release recodes: choose another column.")
-    return name
-
-
 def _anonymised_trial(
     number: int,
     *,
@@ -235,7 +225,7 @@ def _anonymised_trial(
     versions = {ORIGINAL: (rows.take(learned), rows.take(asked_rows))}
     for title, anonymise in methods.items():
         released = anonymise(part, protocol.trial_seed(number))
-        known = Rows(space.encode(released), _codes(released[target.name], target))
+        known = Rows(space.encode(released), codes_of(released[target.name], target))
         if protocol.tested_on == "release":
             raise InputError("Rows that a method has not seen have no released form: test on the original.")
         versions[title] = (known, rows.take(asked_rows))
@@ -251,44 +241,6 @@ def _space(table: Table, target: str, features: Sequence[str] | None, protocol: 
     if target in chosen:
         raise InputError(f"The target '{target}' cannot be a feature as well.")
     return FeatureSpace.of_table(table, chosen, categories=protocol.categories)
-
-
-def encoded_target(frame: pd.DataFrame, name: str, protocol: Protocol) -> tuple[Target, Codes]:
-    """The levels of the column to be predicted, and which of them each row has."""
-    column = frame[name]
-    if column.isna().any():
-        raise InputError(f"The target '{name}' has missing values; leave these rows out.")
-    texts = column.astype(object).map(level_text)
-    counts = texts.value_counts()
-    levels = tuple(sorted(counts.index, key=_numbers_first))
-    if len(levels) < 2:
-        raise InputError(f"The target '{name}' has one value only, so there is nothing to predict.")
-    if len(levels) > max(20, len(column) // 10):
-        raise InputError(f"The target '{name}' has {len(levels)} values: classifiers need a target with few levels.")
-    if protocol.positive is None:
-        positive = levels.index(min(reversed(levels), key=lambda level: counts[level]))
-    elif level_text(protocol.positive) in levels:
-        positive = levels.index(level_text(protocol.positive))
-    else:
-        raise unknown(f"level of the target '{name}'", str(protocol.positive), levels)
-    found = Target(name, levels, positive)
-    return found, _codes(column, found)
-
-
-def _numbers_first(text: str) -> tuple[int, float, str]:
-    try:
-        return 0, float(text), text
-    except ValueError:
-        return 1, 0.0, text
-
-
-def _codes(column: pd.Series, target: Target) -> Codes:
-    places = {level: place for place, level in enumerate(target.levels)}
-    found = column.astype(object).map(level_text).map(places)
-    if found.isna().any():
-        stranger = column[found.isna()].iloc[0]
-        raise unknown(f"level of the target '{target.name}' in the original", str(stranger), target.levels)
-    return found.to_numpy().astype(np.int64)
 
 
 def _linked(name: str, known: Rows, asked: Rows, splits: Sequence[Split]) -> Version:
@@ -322,15 +274,6 @@ def _check_columns(original: pd.DataFrame, others: Mapping[str, pd.DataFrame], t
                 f"The {title} has no column '{target}' to be predicted.{nearest(target, columns)} Its columns are "
                 f"{', '.join(columns)}."
             )
-
-
-def _with_target(frame: pd.DataFrame, target: Target) -> pd.DataFrame:
-    """The rows of a release whose target was released."""
-    column = frame[target.name]
-    hidden = column.isna() | ((column.astype(object) == ANYTHING) & (ANYTHING not in target.levels))
-    if hidden.all():
-        raise InputError(f"The target '{target.name}' is suppressed or missing in every row of a release.")
-    return frame[~hidden] if hidden.any() else frame
 
 
 def _left_out(original: pd.DataFrame, named: Mapping[str, pd.DataFrame], chosen: Sequence[str], target: str) -> str:

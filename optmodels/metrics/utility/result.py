@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from optmodels.metrics.utility.protocol import Protocol
-from optmodels.metrics.utility.trials import ORIGINAL, Target
+from optmodels.metrics.utility.targets import Target
+from optmodels.metrics.utility.trials import ORIGINAL
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

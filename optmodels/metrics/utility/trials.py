@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from optmodels.metrics.utility.features import FeatureSpace
 from optmodels.metrics.utility.protocol import Protocol
 from optmodels.metrics.utility.scoring import Learned, Rows, learn
+from optmodels.metrics.utility.targets import Target
 from optmodels.parallel import in_parallel
 
 OnProgress = Callable[[int, int], object]
@@ -33,15 +34,6 @@ class Version:
     asked: Rows
     known_rows: Sequence[Indices]
     asked_rows: Sequence[Indices]
-
-
-@dataclass(frozen=True)
-class Target:
-    """The levels of the target, as text, and the one that counts as found where there are two."""
-
-    name: str
-    levels: tuple[str, ...]
-    positive: int
 
 
 Trial = tuple[int, Mapping[tuple[str, str], Learned]]  # by version and classifier
