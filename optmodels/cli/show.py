@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LEVELS = ("distinct_l", "entropy_l", "recursive_c", "t_variational", "t_emd")
 # The points of a front that fit on a terminal; front.csv has all of them.
 POINTS = 20
+# Between two lines of progress where there is no terminal to move one on.
+LOG_SECONDS = 30.0
 
 
 def say(text: str) -> None:
@@ -180,10 +183,18 @@ def progress() -> Iterator[OnProgress]:
 
 @contextmanager
 def steps(what: str) -> Iterator[Callable[..., object]]:
-    """One moving line on stderr while steps are counted, on a terminal only; it leaves nothing behind."""
+    """One moving line on stderr while steps are counted, which leaves nothing behind; in a log a line now and then."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda done, total, note="": None
+        told = perf_counter()
+
+        def tell(done: int, total: int, note: str = "") -> None:
+            nonlocal told
+            if perf_counter() - told >= LOG_SECONDS:
+                told = perf_counter()
+                console.print(f"{escaped(note or what)} {done:,} of {total:,}")
+
+        yield tell
         return
     with console.status(f"{what} ...") as line:
         yield lambda done, total, note="": line.update(f"{escaped(note or what)} {done:,} of {total:,}")

@@ -111,6 +111,10 @@ def _verdicts(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[Verdict, ...]:
 def _figure(table: pd.DataFrame) -> Figure:
     import plotly.express as px
 
-    melted = table.melt(id_vars=["dataset", "method"], value_vars=["published", "ours"], var_name="whose")
-    figure = px.bar(melted, x="dataset", y="value", color="whose", barmode="group", hover_data=["method"])
-    return figure.update_layout(yaxis={"type": "log", "title": "total loss"}, template="plotly_white")
+    # one bar for each instance and whose it is: bars of one colour at one place would be stacked
+    instance = table["dataset"] + ", " + table["rows"].astype(str) + " rows"
+    theirs = pd.DataFrame({"instance": instance, "whose": "published " + table["method"], "loss": table["published"]})
+    ours = pd.DataFrame({"instance": instance, "whose": "our " + table["solver"], "loss": table["ours"]})
+    bars = pd.concat([theirs, ours]).drop_duplicates(["instance", "whose"])
+    figure = px.bar(bars, x="instance", y="loss", color="whose", barmode="group")
+    return figure.update_layout(yaxis={"type": "log", "title": "total loss"}, xaxis_title="", template="plotly_white")

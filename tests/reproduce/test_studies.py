@@ -162,3 +162,12 @@ def test_the_table_of_a_user(run: Run, tmp_path: Path) -> None:  # noqa: F811
     losses = pd.read_csv(tmp_path / "found" / "losses.csv")
     assert len(losses) == 3
     assert (losses.groupby("k")["ours"].min() <= losses[losses["solver"] == "mdav"].set_index("k")["ours"]).all()
+
+
+def test_no_two_bars_of_a_colour_share_a_place(reports: dict[str, Report]) -> None:
+    """They would be stacked, and higher than what they stand for."""
+    drawn = [trace for report in reports.values() for figure in report.figures.values() for trace in figure.data]
+    bars = [trace for trace in drawn if trace.type == "bar"]
+    assert len(bars) > 4
+    for trace in bars:
+        assert len(set(trace.x)) == len(trace.x), trace.name
