@@ -205,8 +205,15 @@ def _show(found: Utility) -> None:
     from optmodels.cli import show
 
     rows = found.summary[found.summary["version"] != "original"]
+    heads = [
+        *("release", "classifier", "metric"),
+        f"original's,\non {found.asked_of_original} rows",
+        f"release's,\non {found.asked} rows",
+        *("kept", "p"),
+        *(["resampled p"] if found.paired else []),
+    ]
     show.grid(
-        ["release", "classifier", "metric", "original", "release's", "kept", "p"],
+        heads,
         [
             [
                 row.version,
@@ -216,12 +223,22 @@ def _show(found: Utility) -> None:
                 _shown(row.mean, "{:.4f}"),
                 _shown(row.retention, "{:.1f}%"),
                 _shown(row.p, "{:.3f}"),
-            ]
+                _shown(row.p_resampled, "{:.3f}"),
+            ][: len(heads)]
             for row in rows.itertuples()
         ],
     )
+    if found.asked == "released":
+        show.say("Models of a release were asked about released rows, which are coarser: more than 100% can be kept.")
+    for (version, metric), group in rows[rows["trials"] < found.protocol.trials].groupby(["version", "metric"]):
+        computed = ", ".join(f"{row.classifier} in {row.trials}" for row in group.itertuples())
+        show.say(
+            f"[yellow]Note:[/] {metric} of [bold]{show.escaped(version)}[/] can be computed in fewer than "
+            f"{found.protocol.trials} trials: {computed}."
+        )
     for version, group in found.overfit.groupby("version", sort=False):
-        by_heart = group.loc[~group["passes"], "classifier"].tolist()
+        better = group["train_accuracy"] > group["accuracy"]
+        by_heart = group.loc[better & ~group["passes"], "classifier"].tolist()
         if by_heart:
             show.say(
                 f"Learned by heart from [bold]{show.escaped(version)}[/] (15 points or more better on rows learned "

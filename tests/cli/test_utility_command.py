@@ -37,6 +37,10 @@ def test_a_release_of_intervals_is_compared(run: Run, files: tuple[Path, Path], 
     result = run("utility", *files, "--target", "ill", *QUICK, "--out", "found")
     assert result.exit_code == 0, result.output
     assert "asked about released rows" in result.output
+    assert "on original rows" in result.output
+    assert "on released rows" in result.output
+    assert "more than 100%" in result.output
+    assert "resampled p" not in result.output
     document = json.loads((tmp_path / "found" / "utility.json").read_text())
     assert {row["metric"] for row in document["summary"]} == {"f1", "auc"}
     assert pd.read_csv(tmp_path / "found" / "scores.csv")["trial"].nunique() == 3
@@ -66,6 +70,34 @@ def test_held_out_rows_and_several_releases(run: Run, files: tuple[Path, Path], 
     refused = run("utility", *words)
     assert refused.exit_code == 1
     assert "All 30 held-out rows occur in the original" in " ".join(refused.stderr.split())
+
+
+def test_linked_rows_come_with_a_test_that_allows_for_overlap(run: Run, files: tuple[Path, Path]) -> None:
+    result = run("utility", files[0], files[0], "--target", "ill", *QUICK, "--linked")
+    assert result.exit_code == 0, result.output
+    assert "resampled p" in result.output
+    assert result.output.count("on original rows") == 2
+    assert "more than 100%" not in result.output
+
+
+def test_a_hierarchy_tells_what_released_nodes_cover(run: Run, tmp_path: Path) -> None:
+    """As ARX writes them: the leaf first, then its nodes, between semicolons; one row of the release is suppressed."""
+    frame = people(90, seed=0).assign(ill=lambda known: np.where(known["town"] == "Ulm", "yes", "no"))
+    frame["town"] = frame["town"].where(frame.index % 2 == 0, frame["town"].map({"Ulm": "Berg", "Bonn": "Kiel"}))
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    regions = {"Ulm": "south", "Berg": "south", "Bonn": "north", "Kiel": "north"}
+    (tmp_path / "towns.csv").write_text("".join(f"{town};{region};*\n" for town, region in regions.items()))
+    released = frame.assign(town=frame["town"].map(regions), age="*").astype({"income": object})
+    released.loc[3, ["town", "income"]] = "*"
+    released.sort_values("ill").to_csv(tmp_path / "release.csv", index=False, sep=";")
+    words = ("utility", tmp_path / "people.csv", tmp_path / "release.csv", "--target", "ill", *QUICK)
+    refused = run(*words)
+    assert refused.exit_code == 1
+    assert "give that hierarchy for 'town'" in " ".join(refused.stderr.split())
+    result = run(*words, "--hierarchy", f"town={tmp_path / 'towns.csv'}", "--json")
+    assert result.exit_code == 0, result.output
+    rows = pd.DataFrame(json.loads(result.stdout)["summary"]).set_index(["version", "classifier", "metric"])
+    assert rows.loc[("release", "lr", "auc"), "mean"] > 0.95
 
 
 def test_unlinked_rows_of_the_original_come_with_a_note(run: Run, files: tuple[Path, Path]) -> None:

@@ -149,6 +149,25 @@ def test_a_release_may_lack_a_level_of_the_target() -> None:
     assert found.mean("recall_macro") <= 2 / 3
 
 
+def test_a_release_of_one_level_ranks_nobody() -> None:
+    """Whoever knows one level says it always: no better than a coin, and that counts instead of vanishing."""
+    original = people(80)
+    how = Protocol(("dt", "lr"), ("auc", "accuracy"), splits=3, jobs=1)
+    found = utility_of_frames(original, original[original["ill"] == "no"], how, target="ill")
+    rows = found.summary[(found.summary["version"] == "release") & (found.summary["metric"] == "auc")]
+    assert rows["mean"].tolist() == [0.5, 0.5]
+    assert rows["trials"].tolist() == [3, 3]
+    assert (rows["retention"] < 70).all()
+
+
+def test_auc_where_rows_asked_about_lack_a_level() -> None:
+    sure = np.array([[0.8, 0.1, 0.1], [0.3, 0.5, 0.2], [0.4, 0.3, 0.3], [0.1, 0.6, 0.3]])
+    of_two = Answers(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), sure, levels=3, positive=1)
+    # level 0 ranks 3 of 4 pairs right, so does level 1; nobody has level 2
+    assert of_two.auc() == 0.75
+    assert np.isnan(Answers(np.zeros(4, int), np.zeros(4, int), sure, levels=3, positive=1).auc())
+
+
 def test_codes_put_a_set_in_the_middle_of_its_levels() -> None:
     space = FeatureSpace.of_frame(pd.DataFrame({"job": ["a", "b", "c"]}), categories="codes")
     assert space.encode(pd.DataFrame({"job": ["c", "{a,c}"]})).ravel().tolist() == [2.0, 1.0]

@@ -15,7 +15,7 @@ from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility.features import FeatureSpace
 from optmodels.metrics.utility.overlap import overlap_note
 from optmodels.metrics.utility.protocol import Protocol, Split
-from optmodels.metrics.utility.result import Utility
+from optmodels.metrics.utility.result import Asked, Utility
 from optmodels.metrics.utility.scoring import Rows
 from optmodels.metrics.utility.targets import Target, codes_of, encoded_target, target_of, with_target
 from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Trial, Version, learn_as, prepared_trial, run
@@ -76,7 +76,8 @@ def utility(
         known = Rows(space.encode(rows), codes)
         versions.append(_linked(title, known, known if how.tested_on == "release" else original, splits))
     trial = partial(prepared_trial, versions=versions, protocol=how, target=goal)
-    return Utility(*run(trial, how, space, on_progress), how, goal)
+    asked: Asked = "released" if how.tested_on == "release" else "original"
+    return Utility(*run(trial, how, space, on_progress), how, goal, asked, paired=True)
 
 
 def utility_of_method(
@@ -117,7 +118,7 @@ def utility_of_method(
         protocol=how,
         target=goal,
     )
-    return Utility(*run(trial, how, space, on_progress), how, goal)
+    return Utility(*run(trial, how, space, on_progress), how, goal, "original", paired=True)
 
 
 def utility_of_frames(
@@ -206,7 +207,9 @@ def utility_of_frames(
                 "also learned from in released form, so models that learn by heart look better than they are."
             )
     trial = partial(prepared_trial, versions=versions, protocol=how, target=goal)
-    return Utility(*run(trial, how, space, on_progress), how, goal, tuple(filter(None, notes)))
+    about: Asked = "held-out" if held_out is not None else "released" if how.tested_on == "release" else "original"
+    paired = linked and held_out is None
+    return Utility(*run(trial, how, space, on_progress), how, goal, about, paired, tuple(filter(None, notes)))
 
 
 def _anonymised_trial(

@@ -68,6 +68,11 @@ class Protocol:
         """How often each classifier is fitted to each version of the data."""
         return self.splits * (self.folds or 1)
 
+    @property
+    def asked_to_learned(self) -> float:
+        """Rows asked about for each row learned from, in one trial."""
+        return 1 / (self.folds - 1) if self.folds is not None else self.test_share / (1 - self.test_share)
+
     def rows(self, target: Codes, levels: Sequence[str] = ()) -> Iterator[Split]:
         """For each trial the rows to learn from and the rows to be asked about; `levels` are the target's, by name."""
         from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit

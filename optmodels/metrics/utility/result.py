@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,8 @@ from optmodels.metrics.utility.trials import ORIGINAL
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+Asked = Literal["original", "released", "held-out"]
+
 # More between the accuracy on rows learned from and on rows asked about is learning by heart.
 OVERFIT_GAP = 0.15
 
@@ -25,13 +27,17 @@ class Utility:
     """What classifiers learn from a release, beside what they learn from the original.
 
     `scores` has a row for each version, classifier and trial; `importances` the mean share of each feature in what
-    a classifier relies on. `notes` say what a reader must know, such as people on both sides of a split.
+    a classifier relies on. `asked` says which rows the models of a release were asked about: original, released or
+    held-out ones. `paired`: all versions of the data were split by the same people. `notes` say what a reader must
+    know, such as people on both sides of a split.
     """
 
     scores: pd.DataFrame = field(repr=False)
     importances: pd.DataFrame = field(repr=False)
     protocol: Protocol
     target: Target
+    asked: Asked
+    paired: bool
     notes: tuple[str, ...] = ()
 
     @property
@@ -39,12 +45,24 @@ class Utility:
         """The releases, without the original."""
         return tuple(name for name in self.scores["version"].unique() if name != ORIGINAL)
 
+    @property
+    def asked_of_original(self) -> Asked:
+        """Which rows the models of the original were asked about."""
+        return "held-out" if self.asked == "held-out" else "original"
+
     @cached_property
     def summary(self) -> pd.DataFrame:
-        """A row for each version, classifier and metric: mean, deviation, retention and the test.
+        """A row for each version, classifier and metric: mean, deviation, retention and tests over `trials` trials.
 
-        `retention` is in % of the original's mean, where that is above 0; `p` is that of the two-sided Mann-Whitney U
-        test of the trials against those of the original, not corrected for the number of rows.
+        `trials` counts those in which the metric could be computed: AUC cannot where all rows asked about have one
+        level. `retention` is in % of the original's mean, where that is above 0; models of a release that are asked
+        about released rows, which are coarser, can keep more than 100 %.
+
+        `p` is that of the two-sided Mann-Whitney U test of the trials against those of the original, as the published
+        studies report it. Random splits of one table overlap, so trials are not independent: `p` is too small, the
+        more so the more splits there are. `p_resampled` allows for that (the corrected resampled t-test of Nadeau and
+        Bengio, on the trials' differences), where both models of a trial are of the same people, that is `paired`.
+        Neither is corrected for the number of comparisons.
         """
         from scipy.stats import mannwhitneyu
 
@@ -61,12 +79,18 @@ class Utility:
                         "version": version,
                         "classifier": classifier,
                         "metric": metric,
+                        "trials": len(values),
                         "mean": mean,
                         "deviation": float(values.std(ddof=1)) if len(values) > 1 else np.nan,
                         "original": original,
                         "difference": mean - original,
                         "retention": 100 * mean / original if original > 0 else np.nan,
                         "p": float(mannwhitneyu(values, before).pvalue) if compared else np.nan,
+                        "p_resampled": resampled_p(
+                            _by_trial(group, metric) - _by_trial(baseline, metric), self.protocol.asked_to_learned
+                        )
+                        if compared and self.paired
+                        else np.nan,
                     }
                 )
         return pd.DataFrame(rows)
@@ -110,11 +134,16 @@ class Utility:
         import plotly.graph_objects as go
 
         shown = metric or self.protocol.metrics[0]
+        asked = f"{self.asked_of_original} rows (original's models), {self.asked} rows (release's models)"
         figure = go.Figure()
         for version, rows in self.scores.groupby("version", sort=False):
             figure.add_box(x=rows["classifier"], y=rows[shown], name=str(version))
         return figure.update_layout(
-            boxmode="group", xaxis_title="classifier", yaxis_title=shown, template="plotly_white"
+            boxmode="group",
+            xaxis_title="classifier",
+            yaxis_title=shown,
+            title=f"Asked about {asked}",
+            template="plotly_white",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,9 +152,33 @@ class Utility:
             "target": self.target.name,
             "positive": self.target.levels[self.target.positive] if len(self.target.levels) == 2 else None,
             "protocol": self.protocol.describe(),
+            "asked": {"original": self.asked_of_original, "release": self.asked},
             "trials": self.protocol.trials,
             "notes": list(self.notes),
             "summary": self.summary.to_dict("records"),
             "overfit": self.overfit.to_dict("records"),
             "importance": self.shifts.to_dict("records"),
         }
+
+
+def resampled_p(differences: pd.Series, asked_to_learned: float) -> float:
+    """The two-sided p of the corrected resampled t-test, of differences over random splits of one table.
+
+    Their variance counts (1/trials + asked/learned) times instead of 1/trials times, because the splits overlap.
+
+    >>> round(resampled_p(pd.Series([0.02, 0.03, 0.01, 0.04]), 0.3 / 0.7), 4)
+    0.1002
+    """
+    from scipy.stats import t
+
+    trials = len(known := differences.dropna())
+    if trials < 2:
+        return np.nan
+    mean, spread = float(known.mean()), float(known.std(ddof=1))
+    if spread == 0:
+        return 1.0 if mean == 0 else 0.0
+    return float(2 * t.sf(abs(mean) / (spread * np.sqrt(1 / trials + asked_to_learned)), trials - 1))
+
+
+def _by_trial(scores: pd.DataFrame, metric: str) -> pd.Series:
+    return scores.set_index("trial")[metric]

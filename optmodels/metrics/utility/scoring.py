@@ -69,15 +69,19 @@ class Answers:
         return float(matthews_corrcoef(self.truth, self.guess))
 
     def auc(self) -> float:
-        """Area under the ROC curve, the mean over levels against the rest where there are more than two."""
+        """Area under the ROC curve, the mean over levels against the rest where there are more than two.
+
+        A level that no row has leaves nothing to rank and is left out of that mean; rows of one level only have no
+        curve at all, which is NaN.
+        """
         from sklearn.metrics import roc_auc_score
 
-        if self.confidence is None or len(np.unique(self.truth)) < self.levels:
+        present = np.unique(self.truth)
+        if self.confidence is None or len(present) < 2:
             return float("nan")
         if self.levels == 2:
             return float(roc_auc_score(self.truth == self.positive, self.confidence[:, self.positive]))
-        against_rest = [roc_auc_score(self.truth == level, self.confidence[:, level]) for level in self._names]
-        return float(np.mean(against_rest))
+        return float(np.mean([roc_auc_score(self.truth == level, self.confidence[:, level]) for level in present]))
 
 
 METRICS: Mapping[str, Callable[[Answers], float]] = {
@@ -148,7 +152,7 @@ def learn(
     present, target = np.unique(known.target, return_inverse=True)  # some libraries want levels without gaps
     if len(present) == 1:  # nothing to tell apart: whoever learns from these rows says the only thing they know
         guess = np.full(len(asked), present[0])
-        answers = Answers(asked.target, guess, None, levels, positive)
+        answers = Answers(asked.target, guess, np.zeros((len(asked), levels)), levels, positive)
         return Learned({metric: METRICS[metric](answers) for metric in metrics}, 1.0, None)
     model = pipeline(name, seed, scale=scale)
     with warnings.catch_warnings():

@@ -44,20 +44,20 @@ def run(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The scores (a row for each version, classifier and trial) and the mean importance of every feature."""
     scores: list[dict[str, object]] = []
-    sums: dict[tuple[str, str], NDArray[np.float64]] = {}
+    shares: dict[tuple[str, str], list[NDArray[np.float64]]] = {}
     for done, (number, found) in enumerate(in_parallel(trial, protocol.trials, protocol.jobs), start=1):
         for (version, classifier), learned in found.items():
             head = {"version": version, "classifier": classifier, "trial": number}
             scores.append({**head, "train_accuracy": learned.train_accuracy, **learned.scores})
             if learned.importances is not None:
                 owned = np.bincount(space.owners, learned.importances, minlength=len(space.names))
-                sums[version, classifier] = sums.get((version, classifier), 0.0) + owned / protocol.trials
+                shares.setdefault((version, classifier), []).append(owned.astype(np.float64))
         if on_progress is not None:
             on_progress(done, protocol.trials)
     importances = [
         {"version": version, "classifier": classifier, "feature": feature, "importance": share}
-        for (version, classifier), shares in sums.items()
-        for feature, share in zip(space.names, shares.tolist(), strict=True)
+        for (version, classifier), found_shares in shares.items()
+        for feature, share in zip(space.names, np.mean(found_shares, axis=0).tolist(), strict=True)
     ]
     columns = ["version", "classifier", "feature", "importance"]
     return pd.DataFrame(scores), pd.DataFrame(importances, columns=columns)
