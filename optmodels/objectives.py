@@ -124,7 +124,7 @@ QUANTITIES: Mapping[str, Quantity] = {
     ),
     "classes": Quantity("number of classes", _classes, lambda _: 1.0, "max", sensitive=False),
     "utility": Quantity(
-        "F1 on held-out original rows of a classifier that learned from released ones",
+        "F1 on held-out original rows of a classifier that learned from centroids of the others' classes",
         _utility,
         lambda _: 0.0,
         "max",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
 from optmodels import Conditions, ParetoFront, Solution, Status, Stop, Table, registry
 from optmodels.errors import InputError, RefusedError
+from optmodels.metrics.utility import held_out
+from optmodels.metrics.utility.scoring import Learned, Rows, learn
 from optmodels.objectives import QUANTITIES, measured
 from optmodels.partition import Labels, canonical
 from optmodels.problem import (
@@ -248,6 +251,32 @@ def test_plots_of_two_and_of_three_objectives() -> None:
     figure = ParetoFront.of(three, solutions_of(three)).plot()
     assert figure.data[0].mode == "markers"
     assert len(figure.data[0].marker.color) == len(figure.data[0].x)
+
+
+def test_utility_learns_nothing_from_people_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Centroids are means over the people learned from, and no level of the target is theirs who are asked about."""
+    seen = []
+
+    def noted(name: str, known: Rows, asked: Rows, **how: Any) -> Learned:
+        seen.append((known, asked))
+        return learn(name, known, asked, **how)
+
+    monkeypatch.setattr(held_out, "learn", noted)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"age": rng.normal(50, 9, 60), "income": np.arange(60.0), "ill": rng.integers(0, 2, 60)})
+    table = Table(frame, quasi={"age": "numeric"}, target="ill", others="keep")
+    labels = rng.integers(0, 5, 60)
+    held_out.held_out_f1(table, "nb")(labels)
+    everyone = []
+    for known, asked in seen:
+        learned, others = known.features[:, 1].astype(int), asked.features[:, 1].astype(int)  # income is a number
+        assert sorted([*learned, *others]) == list(range(60))
+        everyone.extend(others.tolist())
+        means = frame["age"].iloc[learned].groupby(labels[learned]).transform("mean")
+        assert known.features[:, 0] == pytest.approx(means.to_numpy())
+        assert (asked.features[:, 0] == frame["age"].iloc[others]).all()
+        assert (known.target == frame["ill"].iloc[learned]).all()
+    assert sorted(everyone) == list(range(60))
 
 
 def test_utility_is_an_objective_of_a_front() -> None:
