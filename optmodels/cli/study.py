@@ -90,12 +90,19 @@ def status(database: Database, json: Json = False) -> None:
         show.say(f"Being run by {show.escaped(found['running'])}.")
     if found["of_earlier_versions"]:
         show.say(f"{found['of_earlier_versions']} more runs are of earlier versions of the study, and left out.")
-    for machine in found["environments"]:
+    made_with = [machine for machine in found["environments"] if machine]
+    for line in dict.fromkeys(
+        f"{machine['cores']} cores of {machine['cpu']}, optmodels {machine['versions']['optmodels']} "
+        f"(sources {machine['sources']['optmodels']})"
+        for machine in made_with
+    ):
+        show.say(show.escaped(line))
+    if found["differing"]:
+        told = "; ".join(f"{name} {' and '.join(values)}" for name, values in found["differing"].items())
         show.say(
-            show.escaped(f"{machine['cores']} cores of {machine['cpu']}, optmodels {machine['versions']['optmodels']}")
+            f"[yellow]Runs were made on different machines or by different code[/]: {show.escaped(told)}. Compare them "
+            "with care, or run the study into a new file."
         )
-    if len(found["environments"]) > 1:
-        show.say("Runs were made on different machines or with different versions: compare their times with care.")
     _tell_failures(database)
 
 
@@ -134,6 +141,8 @@ def compare(
     json: Json = False,
 ) -> None:
     """Whether solvers differ by more than chance: Friedman with Nemenyi, Wilcoxon for pairs, effect sizes."""
+    import numpy as np
+
     from optmodels.cli import show
     from optmodels.cli.output import put_json
     from optmodels.study import measures, open_study, statistics
@@ -169,6 +178,12 @@ def compare(
         f"significantly from {test.critical_difference:.3g} on (Nemenyi, {test.alpha:g})."
     )
     _grid(ranked)
+    if failed := [str(name) for name in problems.columns if np.isinf(problems[name]).any()]:
+        show.say(
+            "Failed in a repetition or more, which counts as failing on the problem: "
+            + ", ".join(f"{show.escaped(name)} on {int(np.isinf(problems[name]).sum())}" for name in failed)
+            + f" of {len(problems)} problems."
+        )
     show.say(f"Pairs by Wilcoxon's signed ranks, p corrected ({how}); a12 below 0.5 is in favour of the first.")
     _grid(pairs)
 
@@ -192,8 +207,16 @@ def plot(
     asked = [chosen("--kind", one, get_args(Kind)) for one in names("--kind", kind or ())] or get_args(Kind)
     what = chosen("--measure", measure, get_args(measures.Measure))
     plotted = plots(open_study(database), asked, measure=what, tolerance=tolerance)
+    why = ""
+    if "scaling" in asked and "scaling" not in [name for name, *_ in plotted]:
+        why = (
+            "For scaling a dataset must have been solved in two sizes or more: give it a list of rows or sample, or "
+            "give files of several sizes the same family."
+        )
     if not plotted:
-        raise InputError(f"The study in '{database}' has no data for {', '.join(asked)}.")
+        raise InputError(f"The study in '{database}' has no data for {', '.join(asked)}. {why}".rstrip())
+    if why and kind:
+        show.say(why)
     for path in write_plots(plotted, out):
         show.say(f"Written: {show.escaped(path)}")
 

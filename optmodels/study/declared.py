@@ -83,7 +83,7 @@ def _made(kind: type[Spec], where: str, table: Any) -> Spec:
             raise InputError(f"{error}{_where_settings_go(kind, key)}")
         if key in _SETTINGS and not isinstance(value, dict):
             raise InputError(f"'{key}' of {where} must be a table, such as {key}.name = value, not {value!r}.")
-        if key in ("name", "label", "file") and not isinstance(value, str):
+        if key in ("name", "label", "file", "family") and not isinstance(value, str):
             raise InputError(f"'{key}' of {where} must be text, not {value!r}.")
     if "name" not in table and kind in (FormulationSpec, SolverSpec):
         raise InputError(f"{where} has no name.")

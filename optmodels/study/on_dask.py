@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
-from distributed import Client, WorkerPlugin, get_worker
+from distributed import Client, KilledWorker, WorkerPlugin, get_worker
 
 from optmodels.errors import InputError
 from optmodels.study.engine import Ended
-from optmodels.study.supervise import Place, Record
+from optmodels.study.supervise import Place, Record, WorkerError
 from optmodels.study.trials import Trial
 
 _CONNECT_SECONDS = 10
-_PLUGIN = "optmodels-study"
+_PREFIX = "optmodels-study-"
 
 
 class Places(WorkerPlugin):  # type: ignore[misc]  # distributed carries no types
-    """What every Dask worker gets: places for runs, one for each of its threads that makes one."""
+    """What every Dask worker gets: places for runs, one for each of its threads that makes one.
 
-    name = _PLUGIN
+    The name is that of one study on the cluster: by it several of them share the workers and leave each other alone.
+    """
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, name: str, threads: int) -> None:
+        self.name = name
         self._threads = threads
 
     def setup(self, worker: Any) -> None:
@@ -51,17 +53,20 @@ class Places(WorkerPlugin):  # type: ignore[misc]  # distributed carries no type
             self._idle.put(place)
 
 
-def make(text: str) -> Record:
-    """Make a run in one of the places of the Dask worker that this is called on."""
-    places: Places = get_worker().plugins[_PLUGIN]
+def make(name: str, text: str) -> Record:
+    """Make a run in one of the places that a study has on the Dask worker that this is called on."""
+    places: Places | None = get_worker().plugins.get(name)
+    if places is None:
+        raise WorkerError("The study has no places on this Dask worker, or has them no more.")
     return places.run(Trial.from_json(text))
 
 
 class DaskCrew:
     """The workers of a cluster."""
 
-    def __init__(self, client: Any) -> None:
+    def __init__(self, client: Any, name: str) -> None:
         self._client = client
+        self._name = name
         self._futures: set[Any] = set()
 
     @property
@@ -72,19 +77,37 @@ class DaskCrew:
 
     def begin(self, trial: Trial, ended: Ended) -> None:
         """Submit the run."""
-        future = self._client.submit(make, trial.to_json(), key=f"{_PLUGIN}-{trial.key}", pure=False, retries=2)
+        key = f"{self._name}-{trial.key}"
+        future = self._client.submit(make, self._name, trial.to_json(), key=key, pure=False, retries=2)
         self._futures.add(future)
 
         def finish(done: Any) -> None:
             self._futures.discard(done)
-            error = done.exception()
-            ended(trial, done.result() if error is None else error)
+            ended(trial, _came_of(done))
 
         future.add_done_callback(finish)
 
     def close(self) -> None:
         """Let go of what is under way."""
         self._client.cancel(list(self._futures), force=True)
+
+
+def _came_of(done: Any) -> Record | BaseException:
+    """The record of a run that is over; one whose Dask workers died, as often as Dask tries, has crashed them."""
+    try:
+        error: BaseException | None = done.exception()
+        if error is None:
+            return dict(done.result())
+    except BaseException as problem:  # it was cancelled, or the scheduler is gone
+        return problem
+    if isinstance(error, KilledWorker):
+        tried = error.allowed_failures + 1
+        times = "once" if tried == 1 else f"{tried} times"
+        return {
+            "outcome": "crashed",
+            "reason": f"its Dask worker was lost ({times}, at last {error.last_worker.address})",
+        }
+    return error
 
 
 @contextmanager
@@ -95,10 +118,25 @@ def dask_crew(address: str, threads: int) -> Iterator[DaskCrew]:
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask cluster at '{address}': {error}.") from error
     with client:
-        client.register_plugin(Places(threads), name=_PLUGIN)
-        crew = DaskCrew(client)
+        with suppress(Exception):  # a scheduler that knows nothing of optmodels cannot be asked
+            for name in client.run_on_scheduler(_left_behind):
+                _let_go(client, name)
+        name = f"{_PREFIX}{client.id}"
+        client.register_plugin(Places(name, threads))
+        crew = DaskCrew(client, name)
         try:
             yield crew
         finally:
             crew.close()
-            client.unregister_worker_plugin(_PLUGIN)
+            _let_go(client, name)
+
+
+def _left_behind(dask_scheduler: Any) -> list[str]:
+    """The places of studies that were killed before they could let go of them."""
+    theirs = [name for name in dask_scheduler.worker_plugins if name.startswith(_PREFIX)]
+    return [name for name in theirs if name.removeprefix(_PREFIX) not in dask_scheduler.clients]
+
+
+def _let_go(client: Any, name: str) -> None:
+    with suppress(ValueError):  # there are none
+        client.unregister_worker_plugin(name)

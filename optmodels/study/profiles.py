@@ -55,14 +55,15 @@ def _shares(amounts: pd.DataFrame, name: str, start: float) -> pd.DataFrame:
 def anytime(runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
     """For every solver how much worse than the best known value its runs are after so many seconds.
 
-    The median, and the quartiles, over all problems; a run that has no solution yet is infinitely worse.
+    The median, and the quartiles, over all runs; one that has no solution yet, or failed in the end, is infinitely
+    worse.
     """
     done = runs[runs["outcome"] == "done"]
-    known = done.assign(best=best_known(done), maximised=to_be_large(done))
-    moments = curves[curves["value"].notna()].sort_values(["run", "seconds"])
-    if not len(known) or not len(moments):
+    known = runs.assign(best=best_known(done), maximised=to_be_large(runs))
+    moments = curves[curves["value"].notna() & curves["run"].isin(done["key"])].sort_values(["run", "seconds"])
+    if not len(moments):
         return pd.DataFrame(columns=["solver", "seconds", "median", "low", "high"])
-    last = max(float(known["seconds"].max()), 2 * _LEAST_SECONDS)
+    last = max(float(done["seconds"].max()), 2 * _LEAST_SECONDS)
     seconds = np.geomspace(_LEAST_SECONDS, last, _MOMENTS)
     by_run = {str(key): group for key, group in moments.groupby("run")}
     rows: list[dict[str, object]] = []
@@ -86,12 +87,12 @@ def anytime(runs: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
 def scaling(runs: pd.DataFrame, measure: str = "seconds") -> pd.DataFrame:
     """For every solver how a measure grows with the records of one dataset: measure = coefficient * records^exponent.
 
-    Sizes of a dataset are those of its list of `rows` or `sample`. Every dataset and model has a coefficient of its own
-    and all have the exponent in common, since a larger table of other people says nothing about growth; the coefficient
-    given is their mean. Fitted by least squares on logarithms, with a 95% confidence interval of the exponent.
+    Sizes are those of datasets of one family. Every family and model has a coefficient of its own and all have the
+    exponent in common, since a larger table of other people says nothing about growth; the coefficient given is their
+    mean. Fitted by least squares on logarithms, with a 95% confidence interval of the exponent.
 
-    >>> runs = pd.DataFrame({"solver": "a", "dataset": ["d[10]", "d[100]", "d[1000]"], "model": "m",
-    ...                      "records": [10, 100, 1000], "seconds": [1.0, 10.0, 100.0]})
+    >>> runs = pd.DataFrame({"solver": "a", "family": "d", "model": "m", "records": [10, 100, 1000],
+    ...                      "seconds": [1.0, 10.0, 100.0]})
     >>> scaling(runs)[["exponent", "coefficient"]].round(6).values.tolist()
     [[1.0, 0.1]]
     """
@@ -121,9 +122,9 @@ def scaling(runs: pd.DataFrame, measure: str = "seconds") -> pd.DataFrame:
 
 
 def scaling_points(runs: pd.DataFrame, measure: str = "seconds") -> pd.DataFrame:
-    """The runs that were solved on datasets of two sizes or more; `of` is the dataset, whatever its size, and model."""
+    """The runs that were solved on datasets of two sizes or more; `of` is the family of the dataset, and the model."""
     done = runs if "outcome" not in runs.columns else runs[(runs["outcome"] == "done") & runs["value"].notna()]
     positive = done[(done[measure] > 0) & (done["records"] > 0)]
-    of = positive["dataset"].str.replace(r"\[\d+\]$", "", regex=True) + ", " + positive["model"]
+    of = positive["family"] + ", " + positive["model"]
     sizes = positive.assign(of=of).groupby(["solver", "of"])["records"].transform("nunique")
     return positive.assign(of=of)[sizes > 1][["solver", "of", "records", measure]].reset_index(drop=True)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from optmodels.errors import InputError
+from optmodels.study.machine import differing
 from optmodels.study.store import MEASURED, Store, reading
 
 # What differs between two runs of one study on one machine, whatever they found.
@@ -47,8 +48,8 @@ class Results:
         return pd.concat([found.drop(columns="values"), values], axis=1)
 
     def environments(self) -> dict[str, dict[str, Any]]:
-        """The machines and versions that runs were made with, by the id that runs refer to."""
-        found = self._read("SELECT * FROM environment")
+        """The machines and versions that the study's runs were made with, by the id that runs refer to."""
+        found = self._read("SELECT * FROM environment WHERE id IN (SELECT environment FROM run WHERE planned = 1)")
         return {row["id"]: json.loads(row["description"]) for row in found.to_dict("records")}
 
     def status(self) -> dict[str, Any]:
@@ -60,6 +61,7 @@ class Results:
         others = len(self._read("SELECT key FROM run WHERE planned = 0"))
         with reading(self.path) as store:
             owner = store.owner
+        environments = list(self.environments().values())
         waiting = by_outcome.pop("waiting", 0)
         return {
             "study": self.name,
@@ -68,7 +70,8 @@ class Results:
             "outcomes": by_outcome,
             "of_earlier_versions": others,
             "running": owner,
-            "environments": list(self.environments().values()),
+            "environments": environments,
+            "differing": differing([one for one in environments if one]),  # a run whose machine was lost has none
         }
 
     def failures(self) -> pd.DataFrame:

@@ -73,7 +73,8 @@ class DatasetSpec:
 
     `roles` are those of the columns: the name of a role file, or entries of one ({"scaling": "standard"}), which for a
     known dataset replace its own. `rows` takes the first so many records, `sample` draws so many, the same ones in
-    every run; a list of them is a grid.
+    every run; a list of them is a grid. Datasets of one `family` are one table in several sizes, over which scaling is
+    fitted: by default the sizes of one such list are; files of several sizes are where each names the same family.
     """
 
     name: str | None = None
@@ -82,6 +83,7 @@ class DatasetSpec:
     rows: int | list[int] | None = None
     sample: int | list[int] | None = None
     label: str | None = None
+    family: str | None = None
 
     def __post_init__(self) -> None:
         if (self.name is None) == (self.file is None):
@@ -110,24 +112,32 @@ class DatasetSpec:
 
 @dataclass(frozen=True)
 class FormulationSpec:
-    """A formulation by name; a parameter that is a list is a grid. `objectives` judge it instead of its own."""
+    """A formulation by name; a parameter that is a list is a grid. `objectives` judge it instead of its own.
+
+    A formulation that draws at random when it is built (the first centres of k-means, a forest) draws the same in all
+    repetitions and for all solvers, which so solve one problem. With `draws` it is built so many times, each time with
+    another seed: these are problems of their own, told apart by `draw` in their labels.
+    """
 
     name: str
     parameters: Settings = field(default_factory=dict)
     objectives: Sequence[str] = ()
     label: str | None = None
+    draws: int = 1
 
     def __post_init__(self) -> None:
+        whole(f"draws of '{self.name}'", self.draws, 1)
         if isinstance(self.objectives, str):
             raise InputError(f"objectives of '{self.name}' is the text {self.objectives!r}: give a list of names.")
         for name in self.objectives:
             if not isinstance(name, str):
                 raise InputError(f"objectives of '{self.name}' must be names of objectives, not {name!r}.")
 
-    def each(self) -> Iterator[tuple[str, Settings]]:
-        """The label and the parameters of every point of the grid."""
-        for parameters in grid(self.parameters):
-            yield _labelled(self.label or self.name, parameters), parameters
+    def each(self) -> Iterator[tuple[str, Settings, int]]:
+        """The label, the parameters and the number of the draw of every problem."""
+        for parameters, draw in product(grid(self.parameters), range(self.draws)):
+            shown = {**parameters, "draw": draw} if self.draws > 1 else parameters
+            yield _labelled(self.label or self.name, shown), parameters, draw
 
 
 @dataclass(frozen=True)
@@ -156,7 +166,8 @@ class Study:
     """Datasets x formulations x solvers x seeds.
 
     `seeds` is a number of repetitions or a list of their numbers; the seed of a run is hashed from it and from what is
-    run, so that it does not depend on the order or on the rest of the study. `answer` is 'solution' or 'front'.
+    run, so that it does not depend on the order or on the rest of the study. It is the solver's seed: the problem is
+    the same in all repetitions (see `FormulationSpec.draws`). `answer` is 'solution' or 'front'.
     `threads` is what BLAS, OpenMP and numba may use in a run; `warm_up` runs the solver on a few records first, so that
     loading and compiling kernels is not timed.
 

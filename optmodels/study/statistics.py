@@ -1,7 +1,7 @@
 """Whether differences between solvers are more than chance: tests, effect sizes, correction for many tests.
 
 Problems are the unit: where solvers are compared on several problems, repetitions of one problem are first reduced to
-their median, since they are not independent problems.
+their median, since they are not independent problems; a solver that failed in any of them has failed on the problem.
 """
 
 from __future__ import annotations
@@ -151,13 +151,18 @@ def _two(places: Floats) -> tuple[float, float]:
 def pairwise(costs: pd.DataFrame, correction: Correction = "holm") -> pd.DataFrame:
     """Every pair of solvers over problems: wins, Wilcoxon's p, that after correction, and effect sizes.
 
-    `a12` is the chance that `one` costs more than `other` on problems drawn for each, so less than a half is in favour
-    of `one`. Infinite costs, of failures, count as larger than all others.
+    Costs are compared as ratios to the lesser of the two, so that problems of different magnitudes count alike and what
+    is said of a pair does not depend on who else took part. `a12` is the chance that `one` costs more than `other` on
+    problems drawn for each, so less than a half is in favour of `one`. Infinite costs, of failures, count as larger
+    than all others.
     """
-    whole = costs.dropna()
     rows = []
-    for one, other in combinations(map(str, whole.columns), 2):
-        x, y = _ranked(whole[one], whole[other])
+    for one, other in combinations(map(str, costs.columns), 2):
+        whole = costs[[one, other]].dropna()
+        if not len(whole):
+            continue
+        ratios = relative(whole)
+        x, y = _ranked(ratios[one], ratios[other])
         statistic, p = wilcoxon(x, y)
         wins, losses = int((whole[one] < whole[other]).sum()), int((whole[one] > whole[other]).sum())
         rows.append(
@@ -176,14 +181,18 @@ def pairwise(costs: pd.DataFrame, correction: Correction = "holm") -> pd.DataFra
     frame = pd.DataFrame(rows)
     if not len(frame):
         raise InputError(
-            "There is no pair of solvers to compare: the study has one, or no problem that all were run on."
+            "There is no pair of solvers to compare: the study has one, or no problem that two were run on."
         )
     return frame.assign(p_corrected=corrected(frame["p"], correction))
 
 
 def by_problem(costs: pd.DataFrame, levels: Sequence[str] = INSTANCE) -> pd.DataFrame:
-    """Costs with the repetitions of a problem reduced to their median, as ratios to the least of each problem."""
-    return relative(costs.groupby(level=list(levels), sort=False).median())
+    """Costs with the repetitions of a problem reduced to their median, and infinite where any of them failed.
+
+    The median alone would not see a solver crash in two of five repetitions, and it could win on what it survives.
+    """
+    of_problems = costs.groupby(level=list(levels), sort=False)
+    return of_problems.median().where(~np.isinf(of_problems.max()), np.inf)
 
 
 def on_each_problem(costs: pd.DataFrame, correction: Correction = "holm") -> pd.DataFrame:

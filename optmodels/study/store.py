@@ -24,7 +24,7 @@ from optmodels.plain import plain
 from optmodels.study.trials import Trial, hashed
 
 APPLICATION = 0x6F6D7374  # "omst", by which SQLite files of this kind are known
-SCHEMA = 1
+SCHEMA = 2  # 1 had no families of datasets, and built another problem for every repetition
 _WAIT_SECONDS = 30.0
 HEARTBEAT_SECONDS = 5.0
 _LOST_SECONDS = 60.0  # without a heartbeat, a study on another machine is taken to be gone
@@ -49,10 +49,10 @@ CREATE TABLE environment (id TEXT PRIMARY KEY, description TEXT NOT NULL);
 CREATE TABLE owner (id INTEGER PRIMARY KEY CHECK (id = 1), host TEXT, process INTEGER, born REAL, heartbeat REAL);
 CREATE TABLE run (
     key TEXT PRIMARY KEY, place INTEGER, planned INTEGER NOT NULL,
-    dataset TEXT NOT NULL, model TEXT NOT NULL, formulation TEXT NOT NULL, parameters TEXT NOT NULL,
-    objectives TEXT NOT NULL, solver TEXT NOT NULL, method TEXT NOT NULL, options TEXT NOT NULL,
-    repetition INTEGER NOT NULL, build_seed INTEGER NOT NULL, seed INTEGER NOT NULL, answer TEXT NOT NULL,
-    limits TEXT NOT NULL, finished TEXT, environment TEXT REFERENCES environment (id),
+    dataset TEXT NOT NULL, family TEXT NOT NULL, model TEXT NOT NULL, formulation TEXT NOT NULL,
+    parameters TEXT NOT NULL, objectives TEXT NOT NULL, solver TEXT NOT NULL, method TEXT NOT NULL,
+    options TEXT NOT NULL, repetition INTEGER NOT NULL, build_seed INTEGER NOT NULL, seed INTEGER NOT NULL,
+    answer TEXT NOT NULL, limits TEXT NOT NULL, finished TEXT, environment TEXT REFERENCES environment (id),
     {", ".join(f'"{name}" {"TEXT" if name in _TEXTS else "NUMERIC"}' for name in FOUND)},
     {", ".join(f'"{name}" TEXT' for name in _FOUND_JSON)}
 );
@@ -64,8 +64,8 @@ PRAGMA application_id = {APPLICATION};
 PRAGMA user_version = {SCHEMA};
 """
 _COORDINATES = (
-    *("key", "place", "planned", "dataset", "model", "formulation", "parameters", "objectives", "solver", "method"),
-    *("options", "repetition", "build_seed", "seed", "answer", "limits"),
+    *("key", "place", "planned", "dataset", "family", "model", "formulation", "parameters", "objectives", "solver"),
+    *("method", "options", "repetition", "build_seed", "seed", "answer", "limits"),
 )
 
 
@@ -218,7 +218,8 @@ def _check_kind(path: Path, connection: sqlite3.Connection, *, may_be_new: bool)
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if kind == APPLICATION and version != SCHEMA:
         raise InputError(
-            f"'{path}' was made by another version of optmodels (format {version}, this one has {SCHEMA})."
+            f"'{path}' was made by another version of optmodels (format {version}, this one has {SCHEMA}), whose runs "
+            "cannot be compared with those of this one: read it with that version, or run the study into a new file."
         )
     if kind != APPLICATION and not (may_be_new and not tables):
         raise InputError(f"'{path}' is an SQLite file, but not one of a study: name another.")

@@ -23,6 +23,7 @@ from optmodels.study.worker import kill_group
 
 _LOOK_SECONDS = 0.05
 _FAMILY_SECONDS = 1.0  # between looks for processes that a run has started
+_LOOKS_SHARE = 0.05  # of the time may go into counting pages that several processes share
 _START_SECONDS = 600.0
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 _TOLD = 1_000  # characters of what a crashed run said first, and last
@@ -46,7 +47,11 @@ class Place:
         self._closed = False
 
     def run(self, trial: Trial) -> Record:
-        """Make the run, and tell what came of it."""
+        """Make the run, and tell what came of it.
+
+        Raises:
+            WorkerError: no process can be started, or this place was stopped, which is no result of the run.
+        """
         worker = self._asked(trial)
         watch = _Watch(Limits(**trial.limits))
         record: Record = {}
@@ -62,6 +67,8 @@ class Place:
                 break
         else:
             self.close_worker()
+            if self._closed:
+                raise WorkerError("This place for runs was closed while a run was under way.")
             record |= watch.verdict() or {"outcome": "crashed", "reason": f"its worker ended during {watch.phase}"}
         record["peak_memory"] = max(record.get("peak_memory") or 0, watch.peak) or None
         if watch.phase == "solve":
@@ -182,6 +189,7 @@ class _Watch:
         self._since = monotonic()
         self._family: list[psutil.Process] = []
         self._looked = 0.0
+        self._together, self._count_after = 0, 0.0
         self._verdict: Record | None = None
 
     def enter(self, phase: str | None) -> None:
@@ -218,14 +226,29 @@ class _Watch:
         kill_group(self.process)
 
     def _memory(self) -> int:
-        """Bytes that the run's processes hold."""
+        """Bytes that the run's processes hold, what they share counted once as far as the system tells."""
         if monotonic() - self._looked > _FAMILY_SECONDS:
             self._looked = monotonic()
             with suppress(psutil.Error):
                 head = psutil.Process(self.process)
                 self._family = [head, *head.children(recursive=True)]
-        held = 0
-        for member in self._family:
-            with suppress(psutil.Error):
-                held += member.memory_info().rss
-        return held
+        largest = max((_resident(member) for member in self._family), default=0)
+        if len(self._family) > 1 and monotonic() >= self._count_after:
+            began = monotonic()
+            self._together = sum(_proportional(member) for member in self._family)
+            self._count_after = monotonic() + (monotonic() - began) / _LOOKS_SHARE
+        return max(largest, self._together if len(self._family) > 1 else 0)
+
+
+def _resident(process: psutil.Process) -> int:
+    """Bytes that a process holds, shared ones as well; 0 if it is gone."""
+    with suppress(psutil.Error):
+        return int(process.memory_info().rss)
+    return 0
+
+
+def _proportional(process: psutil.Process) -> int:
+    """Bytes that a process holds, of what n of them share an n-th; all of that where the system does not count it."""
+    with suppress(psutil.Error, AttributeError):
+        return int(process.memory_full_info().pss)
+    return _resident(process)

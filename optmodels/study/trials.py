@@ -29,6 +29,7 @@ class Trial:
 
     key: str
     dataset: str
+    family: str  # the dataset whatever its size
     source: Mapping[str, Any]  # name or file, roles as TOML, rows, sample, draw
     model: str
     formulation: str
@@ -38,7 +39,7 @@ class Trial:
     method: str  # the registered name behind the solver's label
     options: Mapping[str, Any]
     repetition: int
-    build_seed: int  # the same for all solvers, which so solve the same problem
+    build_seed: int  # the same for all solvers and repetitions, which so solve the same problem
     seed: int
     answer: Answer
     limits: Mapping[str, Any]
@@ -60,11 +61,11 @@ def trials_of(study: Study) -> tuple[Trial, ...]:
     Raises:
         InputError: a name, a parameter, an option or a file is wrong, or two runs would be the same.
     """
-    data = [(label, *_source(spec)) for one in study.datasets for label, spec in one.each()]
+    data = [(label, one.family or one.title, *_source(spec)) for one in study.datasets for label, spec in one.each()]
     models = [
-        (label, spec.name, _checked_model(spec.name, parameters), tuple(spec.objectives))
+        (label, spec.name, _checked_model(spec.name, parameters), tuple(spec.objectives), draw)
         for spec in study.formulations
-        for label, parameters in spec.each()
+        for label, parameters, draw in spec.each()
     ]
     methods = [
         (label, name, options, study.limits_of(spec))
@@ -90,19 +91,20 @@ def trials_of(study: Study) -> tuple[Trial, ...]:
 
 def _trial(
     study: Study,
-    dataset: tuple[str, Mapping[str, Any], str],
-    model: tuple[str, str, Mapping[str, Any], tuple[str, ...]],
+    dataset: tuple[str, str, Mapping[str, Any], str],
+    model: tuple[str, str, Mapping[str, Any], tuple[str, ...], int],
     method: tuple[str, str, Mapping[str, Any], Limits],
     repetition: int,
 ) -> Trial:
-    label, source, identity = dataset
-    model_label, formulation, parameters, objectives = model
+    label, family, source, identity = dataset
+    model_label, formulation, parameters, objectives, draw = model
     solver_label, name, options, limits = method
-    problem = [identity, formulation, dict(parameters), list(objectives), repetition]
-    solved = [*problem, name, dict(options)]
+    problem = [identity, formulation, dict(parameters), list(objectives), *([f"draw {draw}"] if draw else [])]
+    solved = [*problem, repetition, name, dict(options)]
     return Trial(
         key=hashed([*solved, study.answer, asdict(limits), study.threads, study.warm_up]),
         dataset=label,
+        family=family,
         source=source,
         model=model_label,
         formulation=formulation,

@@ -12,6 +12,7 @@ import ctypes, os, time
 from dataclasses import dataclass
 from typing import ClassVar
 import numpy as np
+from optmodels.solution import Solution, Status, Stop
 from optmodels.solver import Solver
 
 class Base(Solver):
@@ -63,12 +64,46 @@ class Leaves(Base):
         os._exit(7)
 
 @dataclass(frozen=True)
+class Lies(Base):
+    """Everyone for themselves, as if that were allowed."""
+    name: ClassVar[str] = "lies"
+    def search(self, problem, run): pass
+    def solve(self, problem, *, time_limit=None, seed=0, on_progress=None, start=None):
+        alone = np.arange(problem.n)
+        return Solution(problem, self.name, Status.OPTIMAL, Stop.CONVERGED, alone, {"loss": 0.0}, bound=0.0)
+
+@dataclass(frozen=True)
+class Shares(Base):
+    """Four processes with one large array between them."""
+    name: ClassVar[str] = "shares"
+    def search(self, problem, run):
+        held = np.ones(50_000_000)
+        children = [child for _ in range(3) if (child := os.fork()) or self.idle(held)]
+        time.sleep(2.5)
+        for child in children:
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+        run.offer(np.zeros(problem.n, np.int64))
+    def idle(self, held):
+        time.sleep(60)
+        os._exit(0)
+
+@dataclass(frozen=True)
+class Murders(Base):
+    """Kills whoever started the worker that it runs in."""
+    name: ClassVar[str] = "murders"
+    def search(self, problem, run):
+        import psutil
+        psutil.Process().parent().parent().kill()
+        time.sleep(30)
+
+@dataclass(frozen=True)
 class Choosy(Base):
     name: ClassVar[str] = "choosy"
     def refuses(self, problem): return "it does not feel like it."
     def search(self, problem, run): pass
 '''
-NAMES = ("together", "segfault", "hang", "hog", "raises", "leaves", "choosy")
+NAMES = ("together", "segfault", "hang", "hog", "raises", "leaves", "lies", "shares", "murders", "choosy")
 
 
 @pytest.fixture

@@ -92,7 +92,29 @@ def test_seeds_depend_on_what_is_run_alone() -> None:
     same_problem = [t for t in found if (t.dataset, t.repetition) == ("german", 0)]
     assert len({t.build_seed for t in same_problem}) == 1  # all solvers are given the same problem
     assert len({t.seed for t in same_problem}) == 2
-    assert len({t.build_seed for t in found}) == 6
+    # A solver's repetitions are of one problem, or the best known value of any would say nothing of the others.
+    assert len({t.build_seed for t in found}) == len({t.dataset for t in found}) == 2
+
+
+def test_what_a_formulation_draws_varies_only_where_that_is_asked_for() -> None:
+    drawn = trials_of(
+        study_from_toml(WHOLE.replace('name = "microaggregation"', 'name = "microaggregation"\ndraws = 3'))
+    )
+    assert len({t.build_seed for t in drawn}) == len({t.model for t in drawn}) == len({t.key for t in drawn}) == 3
+    assert {t.model.split("draw=")[1] for t in drawn} == {"0)", "1)", "2)"}
+    assert drawn[0].build_seed == trials_of(study_from_toml(WHOLE))[0].build_seed  # more draws change none
+    with pytest.raises(InputError, match="draws of 'microaggregation' must be"):
+        FormulationSpec("microaggregation", {"k": 3}, draws=0)
+
+
+def test_sizes_of_one_dataset_and_files_of_one_family_belong_together(tmp_path: Path) -> None:
+    text = WHOLE.replace('name = "german"', 'name = "german"\nrows = [40, 80]')
+    assert {(t.dataset, t.family) for t in trials_of(study_from_toml(text))} == {
+        ("german[40]", "german"),
+        ("german[80]", "german"),
+    }
+    files = "[[dataset]]\nname = 'german'\nrows = 9\nlabel = 'x[9]'\nfamily = 'people'\n"
+    assert {t.family for t in trials_of(study_from_toml(WHOLE + files))} == {"german", "people"}
 
 
 def test_labels_do_not_make_another_run_and_limits_do() -> None:

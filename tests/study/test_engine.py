@@ -1,14 +1,31 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from time import sleep
+from typing import Any
 
 import pandas as pd
+import psutil
 import pytest
 
 from optmodels.errors import InputError
-from optmodels.study import DatasetSpec, FormulationSpec, Limits, SolverSpec, Study, differences, open_study, run
+from optmodels.study import (
+    DatasetSpec,
+    FormulationSpec,
+    Limits,
+    SolverSpec,
+    Study,
+    attempt,
+    differences,
+    open_study,
+    run,
+)
 from optmodels.study.store import BusyError, opened
+from optmodels.study.supervise import Place, WorkerError
+from optmodels.study.trials import trials_of
 
 DATA = [DatasetSpec("german", rows=40)]
 MODEL = [FormulationSpec("microaggregation", {"k": 3})]
@@ -20,16 +37,19 @@ def outcomes(path: Path) -> dict[str, tuple[str, str]]:
 
 
 def test_whatever_a_run_does_is_a_row_with_its_reason(third_party: Path, tmp_path: Path) -> None:
-    solvers = [SolverSpec(name) for name in ("together", "segfault", "raises", "leaves", "choosy")]
+    solvers = [SolverSpec(name) for name in ("together", "segfault", "raises", "leaves", "lies", "choosy")]
     solvers += [SolverSpec("hang", limits={"kill": 0.5}), SolverSpec("hog", limits={"memory": "700 MB"})]
+    solvers += [SolverSpec("shares", limits={"memory": "1200 MB"})]  # 400 MB of them in four processes, but the same
     path = tmp_path / "läufe.db"
     done = run(Study("bad", DATA, MODEL, solvers, limits=Limits(kill=30), warm_up=False), path, workers=1)
-    assert (done.made, done.total, done.interrupted) == (7, 7, False)
+    assert (done.made, done.total, done.interrupted) == (9, 9, False)
     found = outcomes(path)
     assert found["together"] == ("done", "")
     assert found["segfault"] == ("crashed", "killed by SIGSEGV during solve")
     assert found["raises"] == ("error", "ZeroDivisionError: of all things")
     assert found["leaves"] == ("crashed", "ended with exit code 7 during solve")
+    assert found["lies"] == ("error", "The solver returned a partition that breaks k 40 times.")
+    assert found["shares"] == ("done", "")
     assert found["choosy"] == ("refused", "it does not feel like it.")
     assert found["hang"] == ("overtime", "killed after 0.5 s of solve")
     assert found["hog"][0] == "memory"
@@ -37,6 +57,8 @@ def test_whatever_a_run_does_is_a_row_with_its_reason(third_party: Path, tmp_pat
     runs = open_study(path).runs().set_index("solver")
     assert runs.loc["hog", "peak_memory"] > 700e6
     assert runs.loc["hang", "seconds"] >= 0.5
+    assert 400e6 < runs.loc["shares", "peak_memory"] < 1200e6
+    assert pd.isna(runs.loc["lies", "value"])  # what it claims is not taken for a result
     assert "ctypes" in runs.loc["segfault", "trace"]  # where it was, from Python's fault handler
     assert "of all things" in runs.loc["raises", "trace"]
     together = runs.loc["together"]
@@ -48,13 +70,27 @@ def test_whatever_a_run_does_is_a_row_with_its_reason(third_party: Path, tmp_pat
     )
     versions = open_study(path).environments()[together["environment"]]["versions"]
     assert versions["misbehaving"] == "2.5"
-    assert len(open_study(path).failures()) == 6
+    assert len(open_study(path).failures()) == 7
 
     # What failed can be made again, and only that.
     again = run(Study("bad", DATA, MODEL, solvers[:3], limits=Limits(kill=30), warm_up=False), path, retry=["crashed"])
     assert (again.made, again.total) == (1, 3)
     status = open_study(path).status()
-    assert (status["planned"], status["waiting"], status["of_earlier_versions"]) == (3, 0, 4)
+    assert (status["planned"], status["waiting"], status["of_earlier_versions"]) == (3, 0, 6)
+
+
+@pytest.mark.usefixtures("third_party")
+def test_a_run_that_is_stopped_has_no_result() -> None:
+    (trial,) = trials_of(Study("s", DATA, MODEL, [SolverSpec("hang")], warm_up=False))
+    place = Place()
+    with ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(place.run, trial)
+        while not under_way.done() and not any(child.children() for child in psutil.Process().children()):
+            sleep(0.05)
+        place.stop()
+        with pytest.raises(WorkerError, match="was closed while a run was under way"):
+            under_way.result(timeout=20)
+    place.close()
 
 
 def test_warm_up_and_setup_have_limits_of_their_own(third_party: Path, tmp_path: Path) -> None:
@@ -152,6 +188,41 @@ def test_a_file_that_is_no_study_is_left_alone(content: bytes, tmp_path: Path) -
         with pytest.raises(InputError, match=r"runs\.db"):
             use()
     assert path.read_bytes() == content
+
+
+def test_a_study_of_an_earlier_format_is_refused_in_words_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    study = Study("one", DATA, MODEL, [SolverSpec("mdav")])
+    with opened(path):
+        pass
+    with sqlite3.connect(path) as old:
+        old.execute("PRAGMA user_version = 1")
+    old.close()
+    before = path.read_bytes()
+    for use in (lambda: run(study, path), lambda: open_study(path).runs()):
+        with pytest.raises(InputError, match=r"another version of optmodels \(format 1, .* into a new file"):
+            use()
+    assert path.read_bytes() == before
+
+
+def test_only_the_solve_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    (trial,) = trials_of(Study("s", DATA, MODEL, [SolverSpec("mdav")]))
+    now = [0.0]
+
+    def taking(seconds: float, does: Callable[..., Any]) -> Callable[..., Any]:
+        def slow(*given: Any) -> Any:
+            now[0] += seconds
+            return does(*given)
+
+        return slow
+
+    monkeypatch.setattr(attempt, "perf_counter", lambda: now[0])
+    for name, seconds in (("table_of", 1000.0), ("problem_of", 100.0), ("_answer", 1.0)):
+        monkeypatch.setattr(attempt, name, taking(seconds, getattr(attempt, name)))
+    phases: list[str] = []
+    record = attempt.attempt(trial, phases.append)
+    assert phases == ["setup", "warm-up", "solve"]
+    assert (record["build_seconds"], record["warm_up_seconds"], record["seconds"]) == (1100.0, 101.0, 1.0)
 
 
 def test_an_sqlite_file_of_another_kind_is_left_alone(tmp_path: Path) -> None:

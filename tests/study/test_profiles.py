@@ -102,11 +102,20 @@ def test_anytime_curves_step_from_one_incumbent_to_the_next() -> None:
     assert fast["high"].iat[-1] == 1.0
 
 
+def test_anytime_curves_count_the_runs_that_failed() -> None:
+    rows = [("sure", "x", i, "done", 2.0, 1.0) for i in range(5)]
+    rows += [("frail", "x", 0, "done", 1.0, 1.0)] + [("frail", "x", i, "crashed", None, 1.0) for i in range(1, 5)]
+    found = profiles.anytime(made(rows), moments(*((str(i), 0.5, 2.0) for i in range(5)), ("5", 0.5, 1.0)))
+    ends = found.groupby("solver").last()
+    assert ends.loc["sure", ["low", "median", "high"]].tolist() == [1.0, 1.0, 1.0]
+    assert ends.loc["frail", ["low", "median", "high"]].tolist() == [np.inf] * 3  # four of five
+
+
 def test_scaling_finds_the_exponent_and_how_sure_it_is() -> None:
     n = np.array([100, 200, 400, 800, 1600, 3200])
     noise = np.exp(np.random.default_rng(0).normal(0, 0.05, len(n)))
     runs = pd.DataFrame({"solver": "s", "model": "m", "records": n, "seconds": 1e-6 * n**2.0 * noise})
-    runs["dataset"] = [f"d[{size}]" for size in n]
+    runs = runs.assign(family="d", dataset=[f"file {size}" for size in n])
     fit = profiles.scaling(runs).iloc[0]
     assert fit["low"] < 2.0 < fit["high"]
     assert fit["exponent"] == pytest.approx(2.0, abs=0.1)
@@ -114,7 +123,7 @@ def test_scaling_finds_the_exponent_and_how_sure_it_is() -> None:
     assert profiles.scaling(runs.head(2)).empty
     assert profiles.scaling(runs.assign(records=100)).empty
     # Other people's table, larger and quicker, says nothing of growth; one of several sizes does, whatever its level.
-    other = runs.assign(dataset="e", records=9000, seconds=1e-9)
+    other = runs.assign(family="e", dataset="e", records=9000, seconds=1e-9)
     assert profiles.scaling(pd.concat([runs, other], ignore_index=True)).iloc[0].equals(fit)
     slower = runs.assign(model="slow", seconds=100 * runs["seconds"])
     both = profiles.scaling(pd.concat([runs, slower], ignore_index=True)).iloc[0]

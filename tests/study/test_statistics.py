@@ -145,10 +145,33 @@ def test_failures_are_worse_than_anything_and_equal_solvers_do_not_differ() -> N
     assert (same.statistic, same.p) == (0.0, 1.0)
 
 
+def test_who_fails_in_any_repetition_fails_on_the_problem() -> None:
+    index = pd.MultiIndex.from_product([["d"], ["m1", "m2"], range(5)], names=["dataset", "model", "repetition"])
+    frail = [1.0, 1.0, 1.0, np.inf, np.inf]
+    costs = pd.DataFrame({"frail": 2 * frail, "sure": 2.0}, index=index)
+    assert statistics.by_problem(costs).to_numpy().tolist() == [[np.inf, 2.0]] * 2
+    assert statistics.friedman(statistics.by_problem(costs)).ranks.to_dict() == {"sure": 1.0, "frail": 2.0}
+    some = costs.drop(index=4, level="repetition")  # of which one was not made yet
+    assert statistics.by_problem(some).to_numpy().tolist() == [[np.inf, 2.0]] * 2
+
+
+def test_a_pair_is_judged_by_its_own_costs_whoever_else_took_part() -> None:
+    draw = np.random.default_rng(3)
+    scale = 10.0 ** draw.integers(-3, 4, 12)
+    two = pd.DataFrame({"a": scale * draw.uniform(1.0, 2.0, 12), "b": scale * draw.uniform(1.0, 2.0, 12)})
+    three = two.assign(c=scale * draw.uniform(0.01, 1.0, 12))
+    three.loc[3, "c"] = np.nan  # not run there
+    alone, among = statistics.pairwise(two, "none"), statistics.pairwise(three, "none")
+    pd.testing.assert_frame_equal(alone, among.head(1))
+    least = two.min(axis=1)
+    assert alone["p"].iat[0] == statistics.wilcoxon(two["a"] / least, two["b"] / least)[1]
+    assert among["problems"].tolist() == [12, 11, 11]
+
+
 def test_repetitions_are_no_problems_of_their_own() -> None:
     index = pd.MultiIndex.from_product([["d"], ["m1", "m2"], range(3)], names=["dataset", "model", "repetition"])
     costs = pd.DataFrame({"a": [1.0, 2.0, 9.0, 10.0, 10.0, 10.0], "b": [4.0, 4.0, 4.0, 5.0, 5.0, 5.0]}, index=index)
-    assert statistics.by_problem(costs).to_numpy().tolist() == [[1.0, 2.0], [2.0, 1.0]]
+    assert statistics.by_problem(costs).to_numpy().tolist() == [[2.0, 4.0], [10.0, 5.0]]
     each = statistics.on_each_problem(costs)
     assert each["model"].tolist() == ["m1", "m2"]
     assert each["a12"].tolist() == pytest.approx([1 / 3, 1.0])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,7 +81,9 @@ def test_table_and_comparison(folder: Path) -> None:
     assert found["problems"] == 4
     assert found["ranks"]["univariate"] == 3.0
     assert len(found["pairs"]) == 3
-    assert "Friedman over 4 problems" in invoked("compare", folder / "runs.db").output
+    told = " ".join(invoked("compare", folder / "runs.db").output.split())
+    assert "Friedman over 4 problems" in told
+    assert "counts as failing on the problem: univariate on 4 of 4 problems." in told
     assert len(json.loads(invoked("compare", folder / "runs.db", "--each", "--json").output)) == 12
 
 
@@ -93,6 +97,22 @@ def test_plots_are_pages_with_their_data(folder: Path, tmp_path: Path) -> None:
     page = (tmp_path / "plots" / "performance-value.html").read_text(encoding="utf-8")
     assert "plotly.min.js" in page
     assert (tmp_path / "plots" / "plotly.min.js").is_file()
+
+
+def test_scaling_goes_by_families_and_says_what_it_lacks(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    shutil.copy(folder / "runs.db", copy)
+    with sqlite3.connect(copy) as file:
+        file.execute("UPDATE run SET dataset = 'file ' || records")  # as if they were files of one family
+    assert invoked("plot", copy, "--kind", "scaling", "--out", tmp_path / "plots").exit_code == 0
+    assert set(pd.read_csv(tmp_path / "plots" / "scaling.csv")["solver"]) == {"mdav", "mondrian"}
+    with sqlite3.connect(copy) as file:
+        file.execute("UPDATE run SET family = dataset")
+    result = invoked("plot", copy, "--kind", "scaling", "--out", tmp_path / "none")
+    assert result.exit_code == 1
+    assert "files of several sizes the same family" in " ".join(result.output.split())
+    result = invoked("plot", copy, "--kind", "scaling,ranks", "--out", tmp_path / "some")
+    assert "files of several sizes the same family" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize(("form", "read"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
