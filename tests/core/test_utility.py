@@ -11,8 +11,10 @@ import optmodels as om
 from optmodels.errors import InputError
 from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility import FeatureSpace, Protocol, available, utility, utility_of_frames, utility_of_method
+from optmodels.metrics.utility.cells import covered, middle
 from optmodels.metrics.utility.classifiers import pipeline
-from optmodels.metrics.utility.scoring import Answers, Rows, learn
+from optmodels.metrics.utility.scoring import METRICS, Answers, Rows, learn
+from optmodels.metrics.utility.targets import Target, encoded_target
 from optmodels.recoding import in_value_order, recode
 from optmodels.table import Table
 
@@ -166,6 +168,99 @@ def test_auc_where_rows_asked_about_lack_a_level() -> None:
     # level 0 ranks 3 of 4 pairs right, so does level 1; nobody has level 2
     assert of_two.auc() == 0.75
     assert np.isnan(Answers(np.zeros(4, int), np.zeros(4, int), sure, levels=3, positive=1).auc())
+
+
+def test_cells_at_the_edges_of_a_column() -> None:
+    assert middle("<10", 20, 99) == 10  # below all that is known: its bound is what is known of it
+    assert middle(">120", 20, 99) == 120
+    assert middle("<30", 20, 99) == 25
+    assert middle("{10<0>20}", 0, 99) == 15
+    order = {"low": 0, "mid": 1, "high": 2, "hi": 3}
+    assert covered("[high-low]", order) is None
+    assert covered("{low, high}", order) == [0, 2]
+    assert covered("h*", order) == [3]  # each star hides one letter
+    assert covered("h***", order) == [2]
+    assert covered("h**", order) is None
+
+
+def test_levels_in_their_order_and_gaps() -> None:
+    sizes = pd.Series(pd.Categorical(["S", "L", "M"], ["S", "M", "L"], ordered=True))
+    space = FeatureSpace.of_frame(pd.DataFrame({"size": sizes, "mixed": [2, "a", 1], "age": [20, 30, 40]}))
+    assert [feature.kind for feature in space.features] == ["ordinal", "categorical", "numeric"]
+    assert space.features[1].levels == ("1", "2", "a")
+    assert space.encode(pd.DataFrame({"size": ["L", "*"], "mixed": ["a", "1"], "age": [30, 20]})).tolist() == [
+        [2, 0, 0, 1, 30],
+        [1, 1, 0, 0, 20],
+    ]
+    gaps = space.encode(pd.DataFrame({"size": ["L", None], "mixed": [None, "a"], "age": ["*", None]}))
+    assert np.isnan(gaps).tolist() == [[False, True, True, True, False], [True, False, False, False, True]]
+    assert gaps[0, -1] == 30  # the middle of 20 to 40
+
+
+def test_too_many_levels_are_named() -> None:
+    many = pd.DataFrame({"name": [f"person {number}" for number in range(1001)]})
+    with pytest.raises(InputError, match=r"'name' has 1,001 values.*'codes'"):
+        FeatureSpace.of_frame(many)
+    assert FeatureSpace.of_frame(many, categories="codes").encode(many).shape == (1001, 1)
+
+
+def test_a_node_is_the_mean_of_what_occurs_below_it() -> None:
+    ages = Hierarchy(["20", "30", "90"], [["young", "young", "young"]])
+    space = FeatureSpace.of_frame(pd.DataFrame({"age": [20, 40]}), hierarchies={"age": ages})
+    assert space.encode(pd.DataFrame({"age": ["young"]})).tolist() == [[25.0]]
+
+
+def test_averages_over_levels_are_those_of_scikit_learn() -> None:
+    rng = np.random.default_rng(5)
+    truth, guess = rng.choice(3, 90, p=[0.6, 0.3, 0.1]), rng.choice(3, 90, p=[0.5, 0.2, 0.3])
+    answers = Answers(truth, guess, None, levels=3, positive=1)
+    for average in ("macro", "weighted"):
+        assert METRICS[f"f1_{average}"](answers) == sklearn.metrics.f1_score(truth, guess, average=average)
+    assert METRICS["recall_macro"](answers) == sklearn.metrics.recall_score(truth, guess, average="macro")
+    for name, score in (("recall", sklearn.metrics.recall_score), ("precision", sklearn.metrics.precision_score)):
+        assert METRICS[name](answers) == score(truth, guess, average="macro")
+
+
+def test_the_positive_level_is_the_one_ranked() -> None:
+    truth = np.array([0, 0, 1, 1])
+    sure = np.array([[0.9, 0.3], [0.2, 0.1], [0.4, 0.2], [0.3, 0.4]])  # margins need not sum to one
+    assert Answers(truth, truth, sure, levels=2, positive=1).auc() == 0.75
+    assert Answers(truth, truth, sure, levels=2, positive=0).auc() == 0.5
+
+
+@pytest.mark.parametrize("positive", [0, 1])
+def test_margins_rank_as_confidence_does(positive: int) -> None:
+    target = np.array([0, 1] * 30)
+    rows = Rows(target[:, None] + np.random.default_rng(0).normal(0, 0.3, (60, 1)), target)
+    found = learn("svm-large", rows, rows, metrics=["auc", "accuracy"], levels=2, positive=positive)
+    assert found.scores["auc"] > 0.9
+    assert found.train_accuracy == found.scores["accuracy"] > 0.9
+
+
+def test_seed_and_scale_reach_the_classifier() -> None:
+    rng = np.random.default_rng(0)
+    rows = Rows(rng.normal(size=(120, 4)) * [1, 1, 1, 1000], rng.integers(0, 2, 120))
+    known, asked = rows.take(np.arange(80)), rows.take(np.arange(80, 120))
+    forests = [learn("ert", known, asked, metrics=["auc"], levels=2, seed=seed).scores for seed in (1, 1, 2)]
+    assert forests[0] == forests[1] != forests[2]
+    near = [learn("knn", known, asked, metrics=["auc"], levels=2, scale=scale).scores for scale in (True, False)]
+    assert near[0] != near[1]
+
+
+def test_the_rarer_level_counts_as_found() -> None:
+    def target_of_levels(levels: list[object], positive: object = None) -> Target:
+        return encoded_target(pd.DataFrame({"ill": levels}), "ill", Protocol(positive=positive))[0]
+
+    assert target_of_levels(["no", "yes", "no"]) == Target("ill", ("no", "yes"), 1)
+    assert target_of_levels(["no", "yes", "yes"]).positive == 0
+    assert target_of_levels(["no", "yes"]).positive == 1  # of two as rare, the later one
+    assert target_of_levels(["no", "yes", "yes"], positive="yes").positive == 1
+    assert target_of_levels([10, 9, 9]) == Target("ill", ("9", "10"), 1)
+
+
+def test_folds_need_a_row_of_each_level_each() -> None:
+    with pytest.raises(InputError, match="The level 'rare' of the target has 3 rows only"):
+        list(Protocol(folds=4).rows(np.array([0] * 20 + [1] * 3), ("often", "rare")))
 
 
 def test_codes_put_a_set_in_the_middle_of_its_levels() -> None:
