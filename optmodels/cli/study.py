@@ -116,17 +116,22 @@ def table(
     json: Json = False,
 ) -> None:
     """A measure for every dataset and model (rows) and every solver (columns), over repetitions."""
+    from optmodels.cli import show
     from optmodels.cli.output import put_json
     from optmodels.study import open_study
-    from optmodels.study.measures import Statistic, summary
+    from optmodels.study.measures import Statistic, overview, summary
 
     how = chosen("--statistic", statistic, get_args(Statistic))
     runs = _some(open_study(database).runs(), database)
     found = summary(runs, measure, how)
     if json:
         put_json(found.reset_index().to_dict("records"))
-    else:
-        _grid(found.reset_index())
+        return
+    _grid(found.reset_index())
+    solved = overview(runs)["solved"]
+    if len(frail := solved[solved < 1]):
+        told = ", ".join(f"{name} {share:.0%}" for name, share in frail.items())
+        show.say(f"The {how} is of runs that were solved; not all of them were by {show.escaped(told)}.")
 
 
 @app.command("compare", epilog="Example: optmodels study compare runs.db --measure value")

@@ -95,6 +95,7 @@ def test_a_run_that_takes_its_dask_worker_along_is_a_row_and_the_study_goes_on(t
     runs = open_study(tmp_path / "runs.db").runs().set_index("solver")
     assert runs["outcome"].to_dict() == {"murders": "crashed", "mdav": "done"}
     assert runs.loc["murders", "reason"].startswith("its Dask worker was lost (once, at last tcp://")
+    assert open_study(tmp_path / "runs.db").status()["differing"] == {}  # nobody could say what it was made with
 
 
 def test_no_cluster_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -74,6 +74,7 @@ def test_running_again_makes_nothing(folder: Path) -> None:
 def test_table_and_comparison(folder: Path) -> None:
     told = invoked("table", folder / "runs.db").output
     assert "Köln & Ulm[30]" in told
+    assert "The median is of runs that were solved; not all of them were by univariate 0%." in " ".join(told.split())
     rows = json.loads(invoked("table", folder / "runs.db", "--measure", "classes", "--json").output)
     assert len(rows) == 4
     assert rows[0]["univariate"] is None
