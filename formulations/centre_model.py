@@ -91,8 +91,13 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
 def _caps(model: pyo.ConcreteModel, problem: AminifarProblem) -> object:
     """Equation 7, hard or soft; returns what the margins pay."""
     m = len(problem.centres)
-    places = [(s, i, v) for s, cap in enumerate(problem.capped) for i in range(m) for v in range(len(cap.values))]
-    held = {(s, v): np.flatnonzero(problem.groups[:, s] == v).tolist() for s, _, v in places}
+    held = {
+        (s, v): np.flatnonzero(problem.groups[:, s] == v).tolist()
+        for s, cap in enumerate(problem.capped)
+        for v in range(len(cap.values))
+    }
+    # a part of the records may have none of a value, and then there is nothing to cap
+    places = [(s, i, v) for (s, v), found in held.items() if found for i in range(m)]
     model.margin = pyo.Var(places if problem.model.soft else [], domain=pyo.NonNegativeReals)
 
     def cap(_: pyo.ConcreteModel, s: int, i: int, v: int) -> object:

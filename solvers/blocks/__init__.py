@@ -154,11 +154,10 @@ class Blocks(Solver):
                 run.details["workers"] = shop.crew.workers
                 solve_blocks(stitching, shop, solver, run, held_back=seams.TIME_SHARE if self.compare else 0.0)
             stitching.finish(problem, solver, run)
-            if stitching.complete and self.compare and not run.expired:
+            if stitching.complete and self.compare:
                 larger = self.configured(inner, seams.records_merged(cuts), timed=timed)
-                found = seams.compare(stitching, problem, larger, run)
-                if found is not None:
-                    run.details |= {"one_block": found.told(), "remark": found.said(len(cuts), inner)}
+                found = None if run.expired else seams.compare(stitching, problem, larger, run)
+                run.details |= seams.told(found, cuts, inner, run)
         finally:
             stitching.finish(problem, solver, run)
             if stitching.complete:

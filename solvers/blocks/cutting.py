@@ -86,22 +86,24 @@ def cut_into_blocks(
     cutter = _Cutter(price, test, size, cut)
     parts = [(0, price.n)]
     leaves: list[tuple[int, int]] = []
-    pairs: list[int] = []
+    cuts: list[tuple[int, int, int]] = []
     while parts and len(parts) < _PIECES and not halted():
         low, high = parts.pop(int(np.argmax([high - low for low, high in parts])))
-        cutter.split(low, high, parts, leaves, pairs)
+        cutter.split(low, high, parts, leaves, cuts)
 
     def finish(part: tuple[int, int]) -> None:
         waiting = [part]
         while waiting and not halted():
-            cutter.split(*waiting.pop(), waiting, leaves, pairs)
+            cutter.split(*waiting.pop(), waiting, leaves, cuts)
         leaves.extend(waiting)
 
     with ThreadPoolExecutor(_THREADS) as pool:
         list(pool.map(finish, parts))
     leaves.sort()
     starts = np.array([0, *(high for _, high in leaves)], np.int64)
-    return Cuts(cutter.rows, starts, np.searchsorted(starts, np.sort(np.array(pairs, np.int64))))
+    uncut = set(leaves)
+    pairs = sorted(low for low, middle, high in cuts if (low, middle) in uncut and (middle, high) in uncut)
+    return Cuts(cutter.rows, starts, np.searchsorted(starts, np.array(pairs, np.int64)))
 
 
 class _Cutter:
@@ -118,15 +120,19 @@ class _Cutter:
             self.strata = group_rows([*test.codes.T])
 
     def split(
-        self, low: int, high: int, parts: list[tuple[int, int]], leaves: list[tuple[int, int]], pairs: list[int]
+        self,
+        low: int,
+        high: int,
+        parts: list[tuple[int, int]],
+        leaves: list[tuple[int, int]],
+        cuts: list[tuple[int, int, int]],
     ) -> None:
-        """Cut a part in two and put the halves where they belong: a part to be cut again, or a block."""
+        """Cut a part in two that may be cut again, and note where; a part that is not cut is a block."""
         middle = self._cut(low, high) if high - low > self.size else -1
         if middle < 0:
             leaves.append((low, high))
             return
-        if max(middle - low, high - middle) <= self.size:
-            pairs.append(low)
+        cuts.append((low, middle, high))
         parts += [(low, middle), (middle, high)]
 
     def _cut(self, low: int, high: int) -> int:

@@ -35,10 +35,10 @@ from optmodels.solver import OnProgress, Progress
 from optmodels.whole import Whole
 from solvers.blocks import USUAL, Blocks, blocks_optimise, folder_seams, groups
 from solvers.blocks.crew import Crew, Step, crew, dask_client
-from solvers.blocks.folder_seams import NO_COMPARISON, Members
+from solvers.blocks.folder_seams import Members
 from solvers.blocks.pieces import check_roles, pieces_of, plain_types, sum_up
 from solvers.blocks.routing import grow, merged_groups
-from solvers.blocks.seams import TIME_SHARE, said
+from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, said
 
 Result = TypeVar("Result")
 Told = Mapping[str, Any]
@@ -172,7 +172,7 @@ class _Flow:
             seams = (
                 self._seams(plan, members, solved, samples[0])
                 if solver.compare
-                else NO_COMPARISON.format("compare=False")
+                else NOT_COMPARED.format("compare=False")
             )
             return self._publish(plan, out, solved, chosen, parts, types, samples[0], seams, shuffled)
 
@@ -190,9 +190,9 @@ class _Flow:
         """What seams cost, estimated from some groups; or why that is not known."""
         blocks = sum(group.blocks for group in solved)
         if blocks == 1:
-            return NO_COMPARISON.format("all records are one block")
+            return NOT_COMPARED.format("all records are one block")
         if self.remaining <= 0 or any(group.by_median_cuts for group in solved):
-            return NO_COMPARISON.format("no time was left")
+            return NOT_COMPARED.format("no time was left")
 
         def step(number: int) -> Step[list[folder_seams.Pair]]:
             after = members[number + 1] if number + 1 < len(members) else members[number - 1] if number else None
@@ -205,10 +205,10 @@ class _Flow:
         try:
             found = self._stoppable("estimating what seams cost", plan, [step(number) for number in chosen])
         except NoSolutionError as lost:  # the release itself is solved, and no worker is needed for it any more
-            return NO_COMPARISON.format(str(lost))
+            return NOT_COMPARED.format(str(lost))
         pairs = [pair for some in found for pair in some]
         estimate = folder_seams.Estimate(pairs, sample.stand_in is not None)
-        return estimate.told() if pairs else NO_COMPARISON.format("no time was left")
+        return estimate.told() if pairs else NOT_COMPARED.format("no time was left")
 
     def _share(self, unfinished: int) -> float | None:
         """The seconds of one of so many steps that are not finished yet; None without a limit."""

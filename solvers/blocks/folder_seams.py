@@ -26,7 +26,6 @@ from solvers.blocks.seams import FEWEST_PAIRS, OF_STAND_IN, PAIRS, Comparison
 from solvers.blocks.work import block_seed, solve_block
 
 Members = Sequence[tuple[str, int]]
-NO_COMPARISON = "not estimated: {}"
 FROM_GROUPS = (
     "estimated from {pairs} pairs of neighbouring blocks, {across} of them across two groups of records, solved apart "
     "and merged with the same effort per record; {verdict}; from pair to pair the excess is {least:.2%} to {most:.2%}"

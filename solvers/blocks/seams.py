@@ -22,10 +22,15 @@ FEWEST_PAIRS, PAIRS = 4, 8  # one pair may be much better or worse than the othe
 BLOCKS_PER_PAIR = 20  # so that of many blocks merged pairs take a tenth of the work
 TIME_SHARE = 0.1
 
-MEASURED = "measured: the whole table solved as one block, with the same effort per record"
+NOT_COMPARED = "not estimated: {}"
+MEASURED = "measured: the whole table solved as one block, {}"
 ESTIMATED = (
-    "estimated from neighbouring blocks, {} of them, merged in pairs and solved again with the same effort per record; "
+    "estimated from neighbouring blocks, {} of them, merged in pairs and solved again, {}; "
     "{}; from pair to pair the excess is {:.2%} to {:.2%}"
+)
+SAME_EFFORT = "with the same effort per record"
+TIME_LEFT = (
+    f"in the {TIME_SHARE:.0%} of the time that are held back for it, with another effort per record than blocks had"
 )
 OF_STAND_IN = "; all of this in what blocks optimise in the place of the table's own objective"
 LOSS = Objective("loss")
@@ -59,13 +64,19 @@ class Comparison:
         return _excess(self.blocks, self.merged, self.sense)
 
     @classmethod
-    def of_pairs(cls, losses: Sequence[tuple[float, float]], target: Objective = LOSS, stand_in: bool = False) -> Self:
+    def of_pairs(
+        cls,
+        losses: Sequence[tuple[float, float]],
+        target: Objective = LOSS,
+        stand_in: bool = False,
+        effort: str = SAME_EFFORT,
+    ) -> Self:
         """An estimate from the losses of pairs of blocks, apart and merged."""
         apart, together = (sum(of_pair) for of_pair in zip(*losses, strict=True))
         each = [_excess(*pair, target.sense) for pair in losses]
         found = cls("", apart, together, (min(each), max(each)), target.sense)
-        how = ESTIMATED.format(2 * len(losses), found.verdict, min(each), max(each)) + (OF_STAND_IN if stand_in else "")
-        return replace(found, how=how)
+        how = ESTIMATED.format(2 * len(losses), effort, found.verdict, min(each), max(each))
+        return replace(found, how=how + (OF_STAND_IN if stand_in else ""))
 
     @property
     def verdict(self) -> str:
@@ -121,7 +132,9 @@ def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> 
         losses.append((before, _value(part, merged)))
         if problem.stand_in is None and part.target.worse(losses[-1][1], before) < 0:
             stitching.put(first, Solved(merged.astype(np.int32), True), first + 1)
-    return Comparison.of_pairs(losses, problem.target, problem.stand_in is not None) if losses else None
+    if not losses:
+        return None
+    return Comparison.of_pairs(losses, problem.target, problem.stand_in is not None, _effort(run))
 
 
 def _whole(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> Comparison | None:
@@ -131,7 +144,11 @@ def _whole(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> C
         return None
     blocks, one = _value(problem, stitching.stitched()), _value(problem, merged)
     run.offer(merged)
-    return Comparison(MEASURED, blocks, one, sense=problem.target.sense)
+    return Comparison(MEASURED.format(_effort(run)), blocks, one, sense=problem.target.sense)
+
+
+def _effort(run: Run) -> str:
+    return SAME_EFFORT if run.time_limit is None else TIME_LEFT
 
 
 def _merged(part: Problem, inner: Solver, run: Run, seconds: float, block: int) -> NDArray[np.int64] | None:
@@ -149,3 +166,14 @@ def _offset(stitching: Stitching, first: int, size: int) -> NDArray[np.int64]:
     """The second block's classes come after the first one's."""
     length = int(stitching.cuts.sizes[first])
     return np.repeat([0, stitching.classes[first]], [length, size - length])
+
+
+def told(found: Comparison | None, cuts: Cuts, inner: str, run: Run) -> dict[str, object]:
+    """The comparison, or why there is none, as it stands in a run's details."""
+    if found is not None:
+        return {"one_block": found.told(), "remark": found.said(len(cuts), inner)}
+    if len(cuts) == 1:
+        why = "all records are one block"
+    else:
+        why = "no time was left" if run.expired else "no two neighbouring blocks could be solved together"
+    return {"one_block": NOT_COMPARED.format(why)}

@@ -13,6 +13,7 @@ from solvers.blocks.cutting import Cuts
 from solvers.blocks.work import Orders, Solved, block_seed, median_cuts, solve_block
 
 BATCH_RECORDS = 20_000  # sent to a worker at once, about: a few megabytes
+SHORT_SECONDS = 1.0  # a block that gets less is handed out alone: one that takes longer takes from all, not the next
 BATCHES_PER_WORKER = 8  # at least, so that no worker waits long for the last one
 
 
@@ -25,6 +26,7 @@ class Stitching:
         self.classes = np.zeros(len(cuts), np.int64)  # of each block; of a run the last block has all
         self.done = np.zeros(len(cuts), np.bool_)
         self.first = np.arange(len(cuts))  # of the run that a block is in
+        self.by_inner = np.zeros(len(cuts), np.bool_)
         self.by_median_cuts = 0
         self.merged = 0
         self.lost = ""
@@ -49,11 +51,12 @@ class Stitching:
         self.classes[last] = solved.labels.max() + 1
         self.done[block : last + 1] = True
         self.first[block : last + 1] = block
+        self.by_inner[block : last + 1] = solved.by_inner
         self.by_median_cuts += not solved.by_inner
 
     def alone(self, block: int) -> bool:
-        """Whether a block is in no run with others."""
-        return bool((self.first == self.first[block]).sum() == 1)
+        """Whether a block was solved by the inner solver, and in no run with others."""
+        return bool(self.by_inner[block]) and bool((self.first == self.first[block]).sum() == 1)
 
     def finish(self, problem: Divisible, inner: Solver, run: Run) -> None:
         """Cut the blocks that nobody solved at medians, and merge those that have no classes even so."""
@@ -106,7 +109,7 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
     `held_back` is the share of the time limit that is wanted for something else afterwards.
     """
     total, workers = len(stitching.cuts), workshop.crew.workers
-    batches = _batches(stitching.cuts, workers)
+    batches = _batches(stitching.cuts, workers, run.time_limit)
     finished = 0
 
     def remaining() -> float:
@@ -139,7 +142,9 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
         run.stop = Stop.TIME
 
 
-def _batches(cuts: Cuts, workers: int) -> list[range]:
+def _batches(cuts: Cuts, workers: int, time_limit: float | None) -> list[range]:
     total = len(cuts)
+    if time_limit is not None and time_limit * workers < SHORT_SECONDS * total:
+        return [range(block, block + 1) for block in range(total)]
     size = max(1, min(BATCH_RECORDS * total // len(cuts.order), total // (BATCHES_PER_WORKER * workers)))
     return [range(low, min(low + size, total)) for low in range(0, total, size)]

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import signal
 import sys
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,13 +20,15 @@ from optmodels.errors import InputError, MissingDependencyError, RefusedError
 from optmodels.interrupt import Interrupt
 from optmodels.problem import Formulation, Problem, Separable
 from optmodels.solution import Status, Stop
-from optmodels.solver import Progress
+from optmodels.solver import Progress, Run, Solver
 from optmodels.testing import check_solution, small_table
 from solvers import solve
-from solvers.blocks import Blocks
+from solvers.blocks import Blocks, backends, seams
 from solvers.blocks.cutting import cut_into_blocks
 from solvers.blocks.seams import Comparison
 from solvers.blocks.shared import shared
+from solvers.blocks.stitching import Stitching, solve_blocks
+from solvers.blocks.work import Solved
 
 QUICK = {"iterations": 20}
 
@@ -165,6 +167,66 @@ def test_a_time_limit_is_shared_out() -> None:
     check_solution(hurried)
     assert hurried.stop is Stop.TIME
     assert hurried.status is Status.FEASIBLE
+
+
+class _Noted(Solver):
+    """Everyone of a block in one class; how long it might have taken is noted."""
+
+    name = "noted"
+    allowed: ClassVar[list[float]] = []
+
+    def refuses(self, problem: Problem) -> str | None:
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        assert run.time_limit is not None
+        self.allowed.append(run.time_limit)
+        run.offer(np.zeros(problem.n, np.int64))
+
+
+@pytest.mark.parametrize("limit", [8.0, 80.0])
+def test_every_block_gets_its_share_of_the_time(limit: float) -> None:
+    _Noted.allowed.clear()
+    problem = Microaggregation(k=3).build(numbers(800))
+    cuts = cut_into_blocks(problem.price, problem.test, 50)
+    stitching, run = Stitching(cuts), Run(problem, "blocks", time_limit=limit)
+    with backends.opened("in-process", problem, cuts, 1, None, run.interrupt) as shop:
+        solve_blocks(stitching, shop, _Noted(), run, held_back=0.1)
+    assert stitching.complete
+    assert len(_Noted.allowed) == len(cuts) == 16
+    assert min(_Noted.allowed) == pytest.approx(0.9 * limit / 16, rel=0.2)  # what one leaves over goes to the others
+
+
+def test_what_no_time_was_left_for_is_told() -> None:
+    problem = Microaggregation(k=3).build(numbers(600))
+    hurried = Blocks(block_size=50).solve(problem, time_limit=1e-6)
+    assert hurried.details["one_block"] == "not estimated: all records are one block"
+    cuts = cut_into_blocks(problem.price, problem.test, 50)
+    over = Run(problem, "blocks", time_limit=1e-9)
+    assert seams.told(None, cuts, "columns", over) == {"one_block": "not estimated: no time was left"}
+    timed = Blocks(block_size=300).solve(problem, time_limit=2.0)
+    assert "another effort per record" in timed.details["one_block"]["how"]  # type: ignore[index]
+
+
+def test_seams_are_estimated_where_conditions_keep_blocks_large() -> None:
+    """No cut leaves halves as small as asked for, so pairs are those that no cut came after."""
+    problem = Microaggregation(k=5).build(numbers(151))
+    details: Any = Blocks(block_size=2, inner_options=QUICK).solve(problem).details
+    assert details["blocks"] > 5
+    assert "excess_of_pairs" in details["one_block"]
+
+
+def test_what_stands_for_the_inner_solver() -> None:
+    """Blocks that median cuts made do not stand for what the inner solver does."""
+    problem = Microaggregation(k=3).build(numbers(600))
+    cuts = cut_into_blocks(problem.price, problem.test, 50)
+    stitching = Stitching(cuts)
+    first = int(cuts.pairs[0])
+    for block in (first, first + 1):
+        stitching.put(block, Solved(np.zeros(cuts.sizes[block], np.int32), block > first))
+    assert (stitching.alone(first), stitching.alone(first + 1)) == (False, True)
+    stitching.put(first, Solved(np.zeros(cuts.sizes[first] + cuts.sizes[first + 1], np.int32), True), first + 1)
+    assert not stitching.alone(first)
 
 
 def test_ctrl_c_keeps_what_is_done_and_cuts_the_rest() -> None:

@@ -20,6 +20,7 @@ from optmodels.solution import Status
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
 from solvers.blocks.allotting import Allotment, cut_with_classes
+from solvers.blocks.cutting import Cut
 from solvers.blocks.shared import shared
 from solvers.blocks.work import median_cuts
 
@@ -179,6 +180,20 @@ def test_the_number_of_classes_comes_out(n: int, k: int, share: float, seed: int
     check_solution(hurried)
     assert hurried.labels is not None
     assert hurried.labels.max() + 1 == p
+
+
+@pytest.mark.parametrize("cut", ["kd", "strata"])
+@pytest.mark.parametrize("soft", [False, True])
+def test_blocks_that_lack_a_capped_value(cut: Cut, soft: bool) -> None:
+    """Two capped attributes go by the Pyomo view, where nothing is to be capped in blocks without a rare value."""
+    draw = np.random.default_rng(0)
+    people = pd.DataFrame({"x": np.sort(draw.normal(size=60)), "b": draw.choice(list("pq"), 60)})
+    people["a"] = ["rare" if i < 6 else "uvw"[i % 3] for i in range(60)]
+    table = Table(people, quasi={"x": "numeric"}, sensitive=["a", "b"])
+    problem = Aminifar(n_clusters=6, alpha=4.0, soft=soft).build(table)
+    solution = Blocks(block_size=20, cut=cut, compare=False, workers=1).solve(problem, seed=1)
+    check_solution(solution)
+    assert solution.details["inner"] == "milp"
 
 
 def test_centres_go_with_the_records_around_them() -> None:
