@@ -12,7 +12,7 @@ from typing import Any
 
 from optmodels.interrupt import Interrupt
 from optmodels.problem import Divisible, Problem
-from solvers.blocks.crew import Backend, Crew, Step, crew
+from solvers.blocks.crew import LOOK_SECONDS, Backend, Crew, Step, crew
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.shared import Shared, shared
 from solvers.blocks.work import Orders, Solved, solve_batch
@@ -56,8 +56,7 @@ def opened(
             try:
                 yield Workshop(processes, _work_in_process, lambda blocks: (blocks,))
             finally:
-                if interrupt.pressed:
-                    stopped.set()
+                stopped.set()  # whatever is under way still, nobody waits for it: Ctrl-C, an error, time that is up
     else:
         # every step carries the records of its blocks, so a lost worker loses nothing but time
         with crew(backend, workers, client) as cluster:
@@ -86,4 +85,29 @@ def _work_in_process(blocks: Sequence[int], orders: Orders) -> list[Solved]:
 
 
 def _work_on_dask(parts: list[Problem], orders: Orders) -> list[Solved]:
-    return solve_batch(parts, orders, Interrupt())
+    with _until_cancelled() as interrupt:
+        return solve_batch(parts, orders, interrupt)
+
+
+@contextmanager
+def _until_cancelled() -> Iterator[Interrupt]:
+    """An interrupt that is pressed as soon as nobody waits for the Dask task that asks for it.
+
+    Dask lets a task that is under way run to its end, though it was cancelled, its client is gone or its worker lost
+    the scheduler: it knows of no way to stop a thread. So the task looks itself at what its worker knows of it.
+    """
+    from distributed import get_worker
+
+    interrupt, over = Interrupt(), threading.Event()
+    worker = get_worker()
+    task = worker.state.tasks[worker.get_current_task()]
+
+    def watch() -> None:
+        while not over.wait(LOOK_SECONDS) and not interrupt.pressed:
+            interrupt.pressed = task.state == "cancelled" or worker.status.name in ("closing", "closed", "failed")
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield interrupt
+    finally:
+        over.set()

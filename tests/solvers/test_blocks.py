@@ -6,6 +6,9 @@ import multiprocessing
 import os
 import signal
 import sys
+from dataclasses import dataclass
+from pathlib import Path
+from time import sleep
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +21,7 @@ from formulations import LiangSamavi, Microaggregation, MoObam
 from optmodels import Table
 from optmodels.errors import InputError, MissingDependencyError, RefusedError
 from optmodels.interrupt import Interrupt
-from optmodels.problem import Formulation, Problem, Separable
+from optmodels.problem import Divisible, Formulation, Problem, Separable
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress, Run, Solver
 from optmodels.testing import check_solution, small_table
@@ -28,9 +31,10 @@ from solvers.blocks.cutting import cut_into_blocks
 from solvers.blocks.seams import Comparison
 from solvers.blocks.shared import shared
 from solvers.blocks.stitching import Stitching, solve_blocks
-from solvers.blocks.work import Solved
+from solvers.blocks.work import Orders, Solved
 
 QUICK = {"iterations": 20}
+PATIENCE_SECONDS = 10.0
 
 
 def numbers(n: int, d: int = 3, seed: int = 0) -> Table:
@@ -243,6 +247,50 @@ def test_ctrl_c_keeps_what_is_done_and_cuts_the_rest() -> None:
     assert solution.stop is Stop.INTERRUPTED
     assert 0 < int(solution.details["blocks_by_median_cuts"]) < 16  # type: ignore[call-overload]
     check_solution(solution)
+
+
+@dataclass(frozen=True)
+class Patient(Solver):
+    """Works until Ctrl-C, or without it for so long that a test has failed; files tell that it began, and was told."""
+
+    name = "patient"
+    summary = "Waits."
+    folder: str
+
+    def refuses(self, problem: Problem) -> str | None:
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        folder = Path(self.folder)
+        (folder / "begun").touch()
+        while run.seconds < PATIENCE_SECONDS:
+            if run.interrupt.pressed:
+                (folder / "told").touch()
+            run.interrupt.heed()
+            sleep(0.02)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, ZeroDivisionError])
+def test_workers_are_told_when_nobody_waits_for_them(stop: type[BaseException], tmp_path: Path) -> None:
+    """Else the end of their work, which may be hours away, would be waited for: after Ctrl-C, or an error here."""
+    problem = Microaggregation(k=3).build(numbers(40))
+    assert isinstance(problem, Divisible)
+    cuts = Blocks(block_size=20).cut_up(problem)
+    interrupt = Interrupt()
+
+    def give_up() -> None:
+        if (tmp_path / "begun").exists():
+            interrupt.pressed = stop is KeyboardInterrupt
+            raise stop
+
+    def work() -> None:
+        with backends.opened("processes", problem, cuts, 1, None, interrupt) as shop:
+            step = shop.step([0], lambda _: Orders(Patient(str(tmp_path)), None, [0]))
+            shop.crew.do([step], take=lambda *_: None, lost=lambda *_: None, report=give_up)
+
+    with pytest.raises(stop):
+        work()
+    assert (tmp_path / "told").exists()
 
 
 def test_the_cost_of_seams_is_told() -> None:

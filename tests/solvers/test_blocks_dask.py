@@ -17,6 +17,7 @@ import pytest
 from formulations import Microaggregation
 from optmodels import Table
 from optmodels.errors import InputError, NoSolutionError
+from optmodels.solution import Stop
 from optmodels.solver import Progress
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
@@ -106,6 +107,28 @@ def test_ctrl_c_reaches_workers_of_a_cluster(cluster: Any, tmp_path: Path, times
         quick = Blocks(backend="dask", address=client, **QUICK)
         after = anonymize_folder(source, tmp_path / "after", solver=quick, **settings)
         assert after.provenance["stop"] == "converged", "the cluster is as good as before"
+
+
+def test_ctrl_c_leaves_no_worker_of_a_cluster_busy(cluster: Any) -> None:
+    """With the table in memory too: both workers have work for hours, and are free for the next solve at once."""
+    problem = Microaggregation(k=3).build(small_table(120))
+    presses: list[float] = []
+
+    with distributed.Client(cluster) as client:
+
+        def press(state: Progress) -> None:
+            if not presses and sum(map(len, client.processing().values())) >= 2:
+                presses.append(state.seconds)
+                os.kill(os.getpid(), signal.SIGINT)
+
+        quick = Blocks(backend="dask", address=client, **OPTIONS)
+        quick.solve(problem)  # now both have compiled what they need, and look up soon
+        endless = Blocks(backend="dask", address=client, block_size=30, inner_options={"iterations": 10**9})
+        stopped = endless.solve(problem, on_progress=press)
+        assert stopped.stop is Stop.INTERRUPTED
+        check_solution(stopped)
+        after = quick.solve(problem, time_limit=10)
+    assert after.details["blocks_by_median_cuts"] == 0, "the inner solver had its turn in every block"
 
 
 @dataclass(frozen=True)
