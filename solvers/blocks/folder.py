@@ -36,7 +36,7 @@ from optmodels.whole import Whole
 from solvers.blocks import USUAL, Blocks, blocks_optimise, folder_seams, groups
 from solvers.blocks.crew import Crew, Step, crew, dask_client
 from solvers.blocks.folder_seams import Members
-from solvers.blocks.pieces import check_roles, pieces_of, plain_types, sum_up
+from solvers.blocks.pieces import check_roles, common_types, pieces_of, plain_types, sum_up
 from solvers.blocks.routing import grow, merged_groups
 from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, said
 
@@ -135,10 +135,10 @@ class _Flow:
     ) -> FolderRelease:
         """From pieces to parts."""
         with self.interrupt.listening():
-            pieces, names = pieces_of(folder)
-            columns = roles.settle(names)
+            pieces, schemas = pieces_of(folder)
+            columns = common_types(schemas, roles.settle(schemas[pieces[0].file].names), roles)
             cleaned = roles.revised(identifiers=(), others="keep")
-            types = plain_types(Path(pieces[0].file), columns, roles)
+            types = plain_types(columns, roles)
             sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
             total = Whole.all_of(sums)
             # one group after the other: side by side is what groups are

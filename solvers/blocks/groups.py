@@ -35,7 +35,7 @@ from optmodels.solver import Run
 from optmodels.table import Table
 from optmodels.whole import Moments, Whole
 from solvers.blocks.cutting import measured_by
-from solvers.blocks.pieces import Piece, frame_together, peak_megabytes, read_together, write_sorted
+from solvers.blocks.pieces import Columns, Piece, frame_of, frame_together, peak_megabytes, read_together, write_sorted
 from solvers.blocks.routing import Tree, dealt, places_in_all
 from solvers.blocks.work import block_seed, median_cuts
 
@@ -50,7 +50,7 @@ class Plan:
     """What every step has to know."""
 
     roles: Roles
-    columns: tuple[str, ...]
+    columns: Columns
     formulation: Formulation
     solver: Blocks  # of one group, by one worker
     seed: int
@@ -310,7 +310,7 @@ def put_together(number: int, members: Sequence[tuple[str, int]], plan: Plan, ou
     """Write a part of the release, its rows in the order of their values, and take its tally from the file."""
     table = read_together(members)
     wanted = pa.schema([types.field(field.name) if field.name in types.names else field for field in table.schema])
-    frame = in_value_order(table.cast(wanted).to_pandas())
+    frame = in_value_order(frame_of(table.cast(wanted)))
     file = out / f"part-{number:05}.parquet"
     write_whole(file, lambda draft: pq.write_table(pa.Table.from_pandas(frame, wanted, preserve_index=False), draft))
     written = pq.read_table(file).to_pandas()

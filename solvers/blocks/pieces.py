@@ -20,7 +20,16 @@ from optmodels.roles import Roles
 from optmodels.table import Table
 from optmodels.whole import Whole
 
+Columns = Mapping[str, pa.DataType | None]  # what is read, as which type; None: as each file has it
+
 PIECE_ROWS = 500_000
+_NULLABLE = {
+    pa.type_for_alias(str(kind).lower()): kind
+    for kind in (
+        *(pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype()),
+        *(pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype()),
+    )
+}
 
 
 @dataclass(frozen=True)
@@ -31,17 +40,18 @@ class Piece:
     file: str
     row_groups: tuple[int, ...]
 
-    def table(self, roles: Roles, columns: Sequence[str]) -> Table:
+    def table(self, roles: Roles, columns: Columns) -> Table:
         """The records of the piece, checked and cleaned."""
+        names = list(columns)
         try:
-            found = read_row_groups(self.file, self.row_groups, columns)
-            return Table.with_roles(found, roles)
+            found = pq.ParquetFile(self.file).read_row_groups(list(self.row_groups), columns=names).select(names)
+            return Table.with_roles(_small_frame(_alike(found, roles, columns)), roles)
         except InputError as problem:
             raise InputError(f"In '{self.file}': {problem}") from problem
 
 
-def pieces_of(folder: Path, rows: int = PIECE_ROWS) -> tuple[list[Piece], tuple[str, ...]]:
-    """The pieces of a folder of Parquet files, and the names of its columns.
+def pieces_of(folder: Path, rows: int = PIECE_ROWS) -> tuple[list[Piece], dict[str, pa.Schema]]:
+    """The pieces of a folder of Parquet files, and the columns of every file that has records.
 
     A row group is the least that is read at a time, so files with giant row groups take as much memory.
     """
@@ -49,15 +59,17 @@ def pieces_of(folder: Path, rows: int = PIECE_ROWS) -> tuple[list[Piece], tuple[
     if not files:
         raise InputError(f"The folder '{folder}' has no Parquet files (*.parquet).")
     pieces: list[Piece] = []
-    names: tuple[str, ...] | None = None
+    names: set[str] | None = None
+    schemas: dict[str, pa.Schema] = {}
     for file in files:
         try:
             source = pq.ParquetFile(file)
         except (OSError, pa.ArrowException) as problem:
             raise InputError(f"Cannot read '{file}': {' '.join(str(problem).split())}") from problem
-        found = tuple(name for name in source.schema_arrow.names if not name.startswith("__index_level_"))
-        if names is not None and set(found) != set(names):
-            odd = sorted(set(found) ^ set(names))[0]
+        schema = pa.schema([field for field in source.schema_arrow if not field.name.startswith("__index_level_")])
+        found = set(schema.names)
+        if names is not None and found != names:
+            odd = sorted(found ^ names)[0]
             raise InputError(f"'{file}' and '{files[0]}' do not have the same columns: see '{odd}'.")
         names = names or found
         some: list[int] = []
@@ -72,9 +84,10 @@ def pieces_of(folder: Path, rows: int = PIECE_ROWS) -> tuple[list[Piece], tuple[
                 held += size
         if some:
             pieces.append(Piece(len(pieces), str(file), tuple(some)))
-    if not pieces or names is None:
+            schemas[str(file)] = schema
+    if not pieces:
         raise InputError(f"The files in '{folder}' have columns but no records.")
-    return pieces, names
+    return pieces, schemas
 
 
 def check_roles(roles: Roles) -> None:
@@ -92,28 +105,75 @@ def check_roles(roles: Roles) -> None:
             )
 
 
-def plain_types(file: Path, columns: Sequence[str], roles: Roles) -> pa.Schema:
+def common_types(schemas: Mapping[str, pa.Schema], names: Sequence[str], roles: Roles) -> Columns:
+    """The type of each column that holds what any of the files has in it, or an error that says which two differ."""
+    common: dict[str, pa.DataType | None] = {}
+    for name in names:
+        kind: pa.DataType | None = pa.null()
+        widest = (pa.null(), "")  # the type that a file has, and the file, that `kind` was widened for last
+        for file, schema in schemas.items():
+            found = _held(schema.field(name).type, name, roles)
+            if kind is None or found == kind:
+                continue
+            try:
+                both = [pa.schema([(name, kind)]), pa.schema([(name, found)])]
+                wider = pa.unify_schemas(both, promote_options="permissive").field(name).type
+            except pa.ArrowException as problem:
+                if _as_numbers(name, roles):  # text that reads as numbers is as good
+                    kind = None
+                    continue
+                raise InputError(
+                    f"Column '{name}' has the type {widest[0]} in '{widest[1]}' and {found} in '{file}', which no type "
+                    "holds both of: write it as one type in all files, such as text."
+                ) from problem
+            if wider != kind:
+                kind, widest = wider, (found, file)
+        common[name] = kind
+    return common
+
+
+def _as_numbers(name: str, roles: Roles) -> bool:
+    return roles.quasi.get(name) == "numeric" or name in roles.bins
+
+
+def _held(kind: pa.DataType, name: str, roles: Roles) -> pa.DataType:
+    """The type of what a table holds of a column: values instead of their numbers, text instead of dates as levels."""
+    held = kind.value_type if pa.types.is_dictionary(kind) else kind
+    levels = name in (*roles.quasi, *roles.sensitive) and not _as_numbers(name, roles)
+    return pa.string() if levels and pa.types.is_temporal(held) else held
+
+
+def _alike(table: pa.Table, roles: Roles, columns: Columns) -> pa.Table:
+    """The table with the types that all files have in common; categories and their order stay as they are."""
+    for at, field in enumerate(table.schema):
+        held, wanted = _held(field.type, field.name, roles), columns[field.name]
+        if wanted is None or held == wanted or (_is_text(held) and _is_text(wanted)):
+            continue
+        try:
+            table = table.set_column(at, field.name, table.column(at).cast(wanted))
+        except pa.ArrowException as problem:
+            raise InputError(
+                f"Column '{field.name}' has the type {held} here and other types in other files, and as {wanted}, "
+                f"which is for all of them, it would not be the same ({' '.join(str(problem).split())}): write it as "
+                "one type in all files, such as text."
+            ) from problem
+    return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def plain_types(columns: Columns, roles: Roles) -> pa.Schema:
     """The types of the columns that are released as they are, so that all parts have the same."""
-    kept = [name for name in columns if name not in roles.quasi and name not in roles.bins]
-    schema = pq.read_schema(file)
-    plain = [
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_string,
-        pa.types.is_large_string,
-    ]
-    return pa.schema([schema.field(name) for name in kept if any(is_(schema.field(name).type) for is_ in plain)])
+    plain = [pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, _is_text]
+    kept = {name: kind for name, kind in columns.items() if name not in roles.quasi and name not in roles.bins}
+    return pa.schema([(name, kind) for name, kind in kept.items() if any(is_(kind) for is_ in plain)])
 
 
-def sum_up(piece: Piece, roles: Roles, columns: Sequence[str]) -> Whole:
+def sum_up(piece: Piece, roles: Roles, columns: Columns) -> Whole:
     """What the whole has to know of a piece."""
     return Whole.of(piece.table(roles, columns))
-
-
-def read_row_groups(file: str, groups: Sequence[int], columns: Sequence[str]) -> pd.DataFrame:
-    """Some row groups of a Parquet file as a frame; text becomes categories, which is small."""
-    return _frame(pq.ParquetFile(file).read_row_groups(list(groups), columns=list(columns)).select(list(columns)))
 
 
 def read_together(places: Sequence[tuple[str, int]]) -> pa.Table:
@@ -124,14 +184,23 @@ def read_together(places: Sequence[tuple[str, int]]) -> pa.Table:
 
 def frame_together(places: Sequence[tuple[str, int]]) -> pd.DataFrame:
     """Row groups of several files as one frame."""
-    return _frame(read_together(places))
+    return _small_frame(read_together(places))
 
 
-def _frame(table: pa.Table) -> pd.DataFrame:
+def _small_frame(table: pa.Table) -> pd.DataFrame:
+    """The table as a frame, text as categories, which is small."""
     for at, field in enumerate(table.schema):
-        if pa.types.is_string(field.type) or pa.types.is_large_string(field.type):
+        if _is_text(field.type):
             table = table.set_column(at, field.name, table.column(at).dictionary_encode())
+    return frame_of(table)
+
+
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """The table as a frame; whole numbers with gaps stay whole, since as floating ones large numbers lose digits."""
     frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
+    for column, field in zip(table.columns, table.schema, strict=True):
+        if pa.types.is_integer(field.type) and column.null_count:
+            frame[field.name] = column.to_pandas(types_mapper=_NULLABLE.get)
     return frame
 
 

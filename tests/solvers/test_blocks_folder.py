@@ -303,3 +303,45 @@ def test_wrong_folders(source: Path, tmp_path: Path) -> None:
     (source / "f9.parquet").write_bytes(b"no parquet")
     with pytest.raises(InputError, match="Cannot read"):
         anonymize_folder(source, tmp_path / "out", **chosen)
+
+
+def written(folder: Path, *files: dict[str, Any]) -> Path:
+    """A folder of files of people, each with columns of its own instead of theirs."""
+    folder.mkdir()
+    for i, columns in enumerate(files):
+        table = pa.Table.from_pandas(people(40, seed=i), preserve_index=False)
+        for name, values in columns.items():
+            table = table.set_column(table.schema.get_field_index(name), name, values)
+        pq.write_table(table, folder / f"f{i}.parquet")
+    return folder
+
+
+def test_files_may_differ_in_how_wide_their_numbers_are(tmp_path: Path) -> None:
+    source = written(tmp_path / "in", {"visits": pa.array([3] * 40)}, {"visits": pa.array([1.5] * 40)})
+    anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=5))
+    assert sorted(pq.read_table(tmp_path / "out")["visits"].to_pylist()) == [1.5] * 40 + [3.0] * 40
+
+
+def test_files_whose_columns_have_nothing_in_common(tmp_path: Path) -> None:
+    source = written(tmp_path / "in", {"illness": pa.array([3] * 40)}, {})
+    with pytest.raises(InputError, match=r"Column 'illness' has the type int64 in .*f0.* and .*string in .*f1"):
+        anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=5))
+    large = written(tmp_path / "large", {"visits": pa.array([2**53 + 1] * 40)}, {"visits": pa.array([1.5] * 40)})
+    with pytest.raises(InputError, match="Column 'visits' has the type int64 here"):
+        anonymize_folder(large, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=5))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "large"]
+
+
+def test_large_whole_numbers_beside_gaps_keep_their_digits(tmp_path: Path) -> None:
+    values = [2**53 + 1] * 38 + [None] * 2
+    source = written(tmp_path / "in", {"visits": pa.array(values)}, {"visits": pa.array(values)})
+    anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=5))
+    found = pq.read_table(tmp_path / "out")["visits"].to_pylist()
+    assert sorted(found, key=str) == sorted(values * 2, key=str)
+
+
+def test_numbers_as_text_are_numbers_where_numbers_are_wanted(tmp_path: Path) -> None:
+    ages = [str(age) for age in people(40, seed=1)["age"]]
+    source = written(tmp_path / "in", {}, {"age": pa.array(ages)})
+    found = anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=5))
+    assert found.audit.records == 80
