@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from multiprocessing.synchronize import Event
+from time import sleep
 from typing import Any
 
 from optmodels.interrupt import Interrupt
@@ -48,7 +48,8 @@ def opened(
         with crew(backend, workers) as threads:
             yield Workshop(threads, work_in_thread, lambda blocks: (blocks,))
     elif backend == "processes":
-        stopped = get_context("spawn").Event()
+        # a flag without a lock: an Event would wait for a worker that was killed while it waited
+        stopped = get_context("spawn").RawValue("b", False)
         with (
             shared((problem, cuts)) as where,
             crew(backend, workers, begin=_begin_work, given=(where, stopped)) as processes,
@@ -56,7 +57,7 @@ def opened(
             try:
                 yield Workshop(processes, _work_in_process, lambda blocks: (blocks,))
             finally:
-                stopped.set()  # whatever is under way still, nobody waits for it: Ctrl-C, an error, time that is up
+                stopped.value = True  # whatever is under way, nobody waits for it: Ctrl-C, an error, time that is up
     else:
         # every step carries the records of its blocks, so a lost worker loses nothing but time
         with crew(backend, workers, client) as cluster:
@@ -67,11 +68,12 @@ def opened(
 _here: dict[str, Any] = {}
 
 
-def _begin_work(where: Shared, stopped: Event) -> None:
+def _begin_work(where: Shared, stopped: Any) -> None:
     interrupt = Interrupt()
 
     def wait() -> None:
-        stopped.wait()
+        while not stopped.value:
+            sleep(LOOK_SECONDS)
         interrupt.pressed = True
 
     threading.Thread(target=wait, daemon=True).start()
