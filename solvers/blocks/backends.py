@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
-from time import sleep
 from typing import Any
 
 from optmodels.interrupt import Interrupt
 from optmodels.problem import Divisible, Problem
-from solvers.blocks.crew import LOOK_SECONDS, Backend, Crew, Step, crew
+from solvers.blocks.crew import Backend, Crew, Step, crew
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.shared import Shared, shared
+from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import Orders, Solved, solve_batch
 
 
@@ -69,47 +68,29 @@ _here: dict[str, Any] = {}
 
 
 def _begin_work(where: Shared, stopped: Any) -> None:
-    interrupt = Interrupt()
-
-    def wait() -> None:
-        while not stopped.value:
-            sleep(LOOK_SECONDS)
-        interrupt.pressed = True
-
-    threading.Thread(target=wait, daemon=True).start()
     _here["problem"], _here["cuts"] = where.load()
-    _here["interrupt"] = interrupt
+    _here["stopped"] = stopped
 
 
 def _work_in_process(blocks: Sequence[int], orders: Orders) -> list[Solved]:
     parts = (_here["cuts"].part(_here["problem"], block) for block in blocks)
-    return solve_batch(parts, orders, _here["interrupt"])
-
-
-def _work_on_dask(parts: list[Problem], orders: Orders) -> list[Solved]:
-    with _until_cancelled() as interrupt:
+    with pressed_once(lambda: bool(_here["stopped"].value)) as interrupt:
         return solve_batch(parts, orders, interrupt)
 
 
-@contextmanager
-def _until_cancelled() -> Iterator[Interrupt]:
-    """An interrupt that is pressed as soon as nobody waits for the Dask task that asks for it.
+def _work_on_dask(parts: list[Problem], orders: Orders) -> list[Solved]:
+    with pressed_once(_unwanted()) as interrupt:
+        return solve_batch(parts, orders, interrupt)
+
+
+def _unwanted() -> Callable[[], bool]:
+    """Whether nobody waits any more for the Dask task that asks.
 
     Dask lets a task that is under way run to its end, though it was cancelled, its client is gone or its worker lost
     the scheduler: it knows of no way to stop a thread. So the task looks itself at what its worker knows of it.
     """
     from distributed import get_worker
 
-    interrupt, over = Interrupt(), threading.Event()
     worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
-
-    def watch() -> None:
-        while not over.wait(LOOK_SECONDS) and not interrupt.pressed:
-            interrupt.pressed = task.state == "cancelled" or worker.status.name in ("closing", "closed", "failed")
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield interrupt
-    finally:
-        over.set()
+    return lambda: task.state == "cancelled" or worker.status.name in ("closing", "closed", "failed")

@@ -18,13 +18,13 @@ from multiprocessing import get_context
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from optmodels.errors import InputError, MissingDependencyError
+from solvers.blocks.watching import LOOK_SECONDS
 
 Backend = Literal["in-process", "processes", "dask"]
 Result = TypeVar("Result")
 
 WAITING = 2  # steps for each worker that are handed out ahead
 ATTEMPTS = 3  # of a step whose worker dies
-LOOK_SECONDS = 0.25
 GRACE_SECONDS = 5.0  # beyond a time limit, for workers that are slow to answer or gone
 CONNECT_SECONDS = 10.0
 

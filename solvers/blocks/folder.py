@@ -38,7 +38,7 @@ from solvers.blocks.crew import Crew, Step, crew, dask_client
 from solvers.blocks.folder_seams import Members
 from solvers.blocks.pieces import check_roles, common_types, pieces_of, plain_types, sum_up
 from solvers.blocks.routing import grow, merged_groups
-from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, said
+from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
 
 Result = TypeVar("Result")
 Told = Mapping[str, Any]
@@ -323,7 +323,7 @@ class _Flow:
 
 def _remark(blocks: int, inner: str, seams: Told | str) -> str:
     if isinstance(seams, str):
-        return f"What seams between {blocks:,} blocks cost is {seams}."
+        return not_said(blocks, seams)
     return said(blocks, inner, float(seams["excess"]), str(seams["how"]))
 
 

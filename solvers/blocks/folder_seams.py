@@ -21,8 +21,9 @@ from optmodels.partition import Labels
 from optmodels.problem import Problem, Separable
 from optmodels.table import Table
 from solvers.blocks.cutting import Cuts
-from solvers.blocks.groups import Plan, places_of, told_by
+from solvers.blocks.groups import Plan, places_of
 from solvers.blocks.seams import FEWEST_PAIRS, OF_STAND_IN, PAIRS, Comparison
+from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import block_seed, solve_block
 
 Members = Sequence[tuple[str, int]]
@@ -85,7 +86,7 @@ def pairs_of(number: int, members: Members, neighbour: Members | None, plan: Pla
         del group  # one group at a time
         chosen.append(([own, _Group.of(neighbour, plan).frame(theirs)], True))
     found = []
-    with told_by(plan.stop_file) as interrupt:
+    with pressed_once(plan.stopped) as interrupt:
         for place, (frames, across) in enumerate(chosen):
             limit = None if seconds is None else seconds / len(chosen)
             pair = _solved(frames, across, plan, block_seed(plan.seed, 2 * number + place), limit, interrupt)

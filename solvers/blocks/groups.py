@@ -5,9 +5,8 @@ Every step reads files, writes one file that appears whole or not at all, and ca
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import reduce
 from math import isclose
@@ -25,7 +24,6 @@ from optmodels.audit_parts import Ground, Tally, part_audit
 from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import NoSolutionError
 from optmodels.files import write_whole
-from optmodels.interrupt import Interrupt
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Floats, extent
 from optmodels.problem import Divisible, Formulation, PartValues, Pooling, Problem, Separable, whole_price
@@ -37,12 +35,11 @@ from optmodels.whole import Moments, Whole
 from solvers.blocks.cutting import measured_by
 from solvers.blocks.pieces import Columns, Piece, frame_of, frame_together, peak_megabytes, read_together, write_sorted
 from solvers.blocks.routing import Tree, dealt, places_in_all
+from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import block_seed, median_cuts
 
 if TYPE_CHECKING:
     from solvers.blocks import Blocks
-
-LOOK_SECONDS = 0.25  # between two looks whether to stop
 
 
 @dataclass(frozen=True)
@@ -61,6 +58,10 @@ class Plan:
     def stop_file(self) -> Path:
         """What tells all workers to stop once it is there: threads, processes and other machines see the same files."""
         return self.scratch / "stop"
+
+    def stopped(self) -> bool:
+        """Whether that file is there, or the folder that it would be in is gone."""
+        return self.stop_file.exists() or not self.scratch.exists()
 
     @property
     def roles_once_cleaned(self) -> Roles:
@@ -246,7 +247,7 @@ def _worth(problem: Problem, labels: Labels) -> Mapping[str, Cost] | PartValues:
 
 def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> tuple[Labels, dict[str, object]]:
     """The classes of a group and what became of its blocks; once told to stop, what is left is cut at medians."""
-    with told_by(plan.stop_file) as interrupt:
+    with pressed_once(plan.stopped) as interrupt:
         if not interrupt.pressed and (seconds is None or seconds > 0):
             run = Run(problem, plan.solver.name, time_limit=seconds, seed=seed)
             run.interrupt = interrupt
@@ -258,27 +259,6 @@ def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> t
     if hurried.labels is None:
         raise NoSolutionError(f"A group of {problem.n} records has no solution that median cuts would find.")
     return hurried.labels.astype(np.int64), {"blocks": 1, "blocks_by_median_cuts": 1}
-
-
-@contextmanager
-def told_by(stop_file: Path) -> Iterator[Interrupt]:
-    """An interrupt that is pressed as soon as the file is there, or the folder that it would be in is gone."""
-    interrupt, over = Interrupt(), threading.Event()
-
-    def look() -> bool:
-        interrupt.pressed = stop_file.exists() or not stop_file.parent.exists()
-        return interrupt.pressed
-
-    def watch() -> None:
-        while not over.wait(LOOK_SECONDS) and not look():
-            pass
-
-    if not look():
-        threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield interrupt
-    finally:
-        over.set()
 
 
 def _count(value: object) -> int:

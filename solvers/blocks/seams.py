@@ -173,7 +173,13 @@ def told(found: Comparison | None, cuts: Cuts, inner: str, run: Run) -> dict[str
     if found is not None:
         return {"one_block": found.told(), "remark": found.said(len(cuts), inner)}
     if len(cuts) == 1:
-        why = "all records are one block"
-    else:
-        why = "no time was left" if run.expired else "no two neighbouring blocks could be solved together"
-    return {"one_block": NOT_COMPARED.format(why)}
+        return {"one_block": NOT_COMPARED.format("all records are one block")}
+    why = NOT_COMPARED.format(
+        "no time was left" if run.expired else "no two neighbouring blocks could be solved together"
+    )
+    return {"one_block": why, "remark": not_said(len(cuts), why)}
+
+
+def not_said(blocks: int, why: str) -> str:
+    """That it is not known what seams cost, and why, in one sentence."""
+    return f"What seams between {blocks:,} blocks cost is {why}."

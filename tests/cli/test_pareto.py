@@ -35,7 +35,7 @@ class Draws(FrontSolver):
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
-        raise NotImplementedError
+        raise AssertionError("only fronts are asked of it")
 
     def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
         draw = np.random.default_rng(run.seed)

@@ -207,7 +207,9 @@ def test_what_no_time_was_left_for_is_told() -> None:
     assert hurried.details["one_block"] == "not estimated: all records are one block"
     cuts = cut_into_blocks(problem.price, problem.test, 50)
     over = Run(problem, "blocks", time_limit=1e-9)
-    assert seams.told(None, cuts, "columns", over) == {"one_block": "not estimated: no time was left"}
+    told = seams.told(None, cuts, "columns", over)
+    assert told["one_block"] == "not estimated: no time was left"
+    assert told["remark"] == "What seams between 16 blocks cost is not estimated: no time was left."
     timed = Blocks(block_size=300).solve(problem, time_limit=2.0)
     assert "another effort per record" in timed.details["one_block"]["how"]  # type: ignore[index]
 
