@@ -95,9 +95,9 @@ _F1_REMARK = (
     "scaling), 30% held out, libraries' defaults. Models learn from and are asked about the anonymised table, as "
     "theirs. The network learns badly from unscaled features and moves by several points from split to split; p is of "
     "Mann-Whitney's U against the baseline. With --quick the network and the support vector machine get a sample of "
-    "Adult, from which the latter hardly learns to find the higher salary; with --full they get all rows. Sepsis stands "
-    "for the private table: ours is synthetic, only its shape is theirs, and its outcome is one of its conditions, so only the change from the "
-    "baseline can be compared, not the level."
+    "Adult, from which the latter hardly learns to find the higher salary; with --full they get all rows. Sepsis "
+    "stands for the private table: ours is synthetic, only its shape is theirs, and its outcome is one of its "
+    "conditions, so only the change from the baseline can be compared, not the level."
 )
 _IMPORTANCE_REMARK = (
     "Theirs are of one tree, ours means over trees of all splits. C8(c) is not legible in our copy of the paper, so "
