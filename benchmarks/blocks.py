@@ -31,13 +31,13 @@ import pyarrow.parquet as pq
 
 from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels import Table
+from optmodels.datasets.synthetic import health_like
+from optmodels.folders.anonymize import anonymize_folder
 from optmodels.problem import Formulation, Problem
 from optmodels.registry import configured, solver
-from optmodels.roles import Kind, Roles
-from optmodels.synthetic import health_like
+from optmodels.table.roles import Kind, Roles
 from solvers import solve
 from solvers.blocks import Blocks
-from solvers.blocks.folder import anonymize_folder
 
 NAMES = ("a", "b", "c", "d", "e", "f")
 QUASI: dict[str, Kind] = dict.fromkeys(NAMES, "numeric")

@@ -25,12 +25,12 @@ import optmodels as om
 from formulations import MajeedHwang
 from formulations.majeed_hwang import MajeedHwangProblem
 from optmodels.datasets import ADULT_COLUMNS
-from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.risk import disclosure
 from optmodels.metrics.utility import Protocol, utility
 from optmodels.partition import Labels, histograms
 from optmodels.recoding import recode
 from optmodels.reproduce.report import published
+from optmodels.table.hierarchy import Hierarchy
 from solvers import pareto, solve
 
 QUASI = ("age", "sex", "race", "native_country")

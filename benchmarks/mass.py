@@ -30,9 +30,9 @@ import pandas as pd
 
 from formulations import Mass
 from optmodels import Table
+from optmodels.datasets.synthetic import HealthRecords
+from optmodels.datasets.synthetic.health import ROLES
 from optmodels.reproduce.report import published
-from optmodels.synthetic import HealthRecords
-from optmodels.synthetic.health import ROLES
 from solvers import pareto
 
 ROWS = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)

@@ -24,8 +24,8 @@ from scipy.stats import mannwhitneyu
 import optmodels as om
 from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
-from solvers.algorithms import Nsga2
-from solvers.archive import Archive
+from solvers.evolution.algorithms import Nsga2
+from solvers.evolution.archive import Archive
 from solvers.pso import Pso
 
 Curve = list[tuple[int, float, float]]  # evaluations, seconds, hypervolume

@@ -12,7 +12,7 @@ import resource
 from time import perf_counter
 
 from formulations import MoObam
-from optmodels.synthetic import sepsis_like
+from optmodels.datasets.synthetic import sepsis_like
 from solvers import pareto
 
 

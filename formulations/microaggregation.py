@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from formulations.spread_problem import SpreadProblem
+from formulations._pyomo.spread_problem import SpreadProblem
 from optmodels.conditions import Conditions, TDistance
 from optmodels.price import spread
 from optmodels.problem import Formulation, whole_price

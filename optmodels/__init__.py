@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from optmodels.datasets import load as dataset
     from optmodels.errors import OptmodelsError
     from optmodels.front import ParetoFront
-    from optmodels.hierarchy import Hierarchy
     from optmodels.problem import Formulation, Problem
     from optmodels.release import Release
     from optmodels.solution import Solution, Status, Stop
     from optmodels.solver import Progress, Solver
     from optmodels.table import Table
+    from optmodels.table.hierarchy import Hierarchy
 
 __all__ = [
     "Audit",

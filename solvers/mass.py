@@ -17,7 +17,7 @@ class Mass(FrontSolver):
     """Deals strata to classes, for one k or for all; what the partitions are worth is the problem's to say.
 
     >>> from formulations import Mass as Model
-    >>> from optmodels.synthetic import health_like
+    >>> from optmodels.datasets.synthetic import health_like
     >>> problem = Model(classifiers=()).build(health_like(1000, l_v=7))
     >>> front = Mass().pareto(problem)
     >>> best = Mass().solve(problem)

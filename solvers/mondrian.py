@@ -16,8 +16,8 @@ from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
-from solvers.median import Points as Places
-from solvers.median import Rows, select, swap
+from solvers._construction.median import Points as Places
+from solvers._construction.median import Rows, select, swap
 
 _PIECES = 64  # parts into which the table is cut before they are shared out
 _WORKERS = 2

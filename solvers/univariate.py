@@ -14,7 +14,7 @@ from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
-from solvers.rest import cut_rest
+from solvers._construction.rest import cut_rest
 
 Floats = NDArray[np.float64]
 

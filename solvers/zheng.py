@@ -15,10 +15,21 @@ from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.solver import Run, Solver
-from solvers.box_search import NOTHING, furthest, nearest
-from solvers.box_tree import BoxTree, Floats, Marks, Rows, grown, left_in, marks_of, points_of, rows_left, take_away
-from solvers.repair import merge_until_met
-from solvers.rest import cut_rest
+from solvers._construction.box_search import NOTHING, furthest, nearest
+from solvers._construction.box_tree import (
+    BoxTree,
+    Floats,
+    Marks,
+    Rows,
+    grown,
+    left_in,
+    marks_of,
+    points_of,
+    rows_left,
+    take_away,
+)
+from solvers._construction.repair import merge_until_met
+from solvers._construction.rest import cut_rest
 
 Seeds = Literal["random", "furthest"]
 

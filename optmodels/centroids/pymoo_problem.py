@@ -17,7 +17,7 @@ from optmodels.errors import InputError
 from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
 from optmodels.problem import Centroids, FreeCentres, Problem, Scalarised
-from optmodels.rejudged import Rejudged
+from optmodels.problem.chosen import Rejudged
 
 # Centroids of a decision where the number of classes is free: more make every operator slower and no front better.
 _MOST_CENTROIDS = 100

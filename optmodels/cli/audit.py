@@ -41,7 +41,7 @@ def audit(
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs, put_json, write_together
     from optmodels.cli.source import frame_of
-    from optmodels.hierarchy import Hierarchy
+    from optmodels.table.hierarchy import Hierarchy
 
     hierarchy_files = {column: Path(path) for column, path in pairs("--hierarchy", hierarchy or ()).items()}
     check_outputs({"--html": html}, inputs=[Path(file), *hierarchy_files.values()])

@@ -9,8 +9,8 @@ from optmodels.cli.output import Writer, put_json, write_together
 from optmodels.errors import InputError
 from optmodels.problem import Formulation
 from optmodels.recoding import Method
-from optmodels.roles import Roles
 from optmodels.solver import Solver
+from optmodels.table.roles import Roles
 
 
 def is_meant(data: str, out: Path | None) -> bool:
@@ -34,8 +34,8 @@ def anonymize(
     json: bool,
 ) -> None:
     """Anonymise a folder, and say what came of it."""
+    from optmodels.folders.anonymize import GROUP_ROWS, anonymize_folder
     from solvers.blocks import Blocks
-    from solvers.blocks.folder import GROUP_ROWS, anonymize_folder
 
     if not isinstance(search, Blocks) and search.name != "auto":
         raise InputError(

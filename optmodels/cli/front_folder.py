@@ -17,7 +17,7 @@ from optmodels.cli.source import AskedRoles, is_dataset, table_of
 from optmodels.datasets import DATASETS, locate
 from optmodels.errors import InputError
 from optmodels.front import ParetoFront
-from optmodels.roles import Roles
+from optmodels.table.roles import Roles
 
 SOURCE = "source.json"
 ROLES = "roles.toml"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from optmodels.errors import InputError
 from optmodels.files import check_writable, write_whole
-from optmodels.plain import plain
+from optmodels.jsonable import plain
 
 Writer = Callable[[Path], object]
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from optmodels.cli.values import chosen, literal, names, pairs
 from optmodels.datasets import DATASETS, frame
 from optmodels.errors import InputError, nearest
-from optmodels.hierarchy import Hierarchy
-from optmodels.reading import column_names, read_frame
-from optmodels.roles import Bins, Kind, Missing, Others, Roles, Scaling
 from optmodels.table import Table
+from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.reading import column_names, read_frame
+from optmodels.table.roles import Bins, Kind, Missing, Others, Roles, Scaling
 
 if TYPE_CHECKING:
     import pandas as pd

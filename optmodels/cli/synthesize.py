@@ -13,8 +13,8 @@ from optmodels.cli.values import chosen
 
 if TYPE_CHECKING:
     from optmodels.cli.output import Writer
-    from optmodels.roles import Roles
     from optmodels.solver import OnProgress
+    from optmodels.table.roles import Roles
 
 KINDS = ("health", "sepsis")
 HEALTH = 10_000
@@ -60,8 +60,8 @@ def synthesize(
 
 
 def _health(rows: int | None, values: int | None, seed: int, on_progress: OnProgress) -> tuple[int, Roles, Writer]:
+    from optmodels.datasets.synthetic.health import ROLES, HealthRecords
     from optmodels.solver import Progress
-    from optmodels.synthetic.health import ROLES, HealthRecords
 
     records = HealthRecords(seed=seed) if values is None else HealthRecords(values, seed)
     total = rows or HEALTH
@@ -75,7 +75,7 @@ def _health(rows: int | None, values: int | None, seed: int, on_progress: OnProg
 
 
 def _sepsis(rows: int | None, seed: int) -> tuple[int, Roles, Writer]:
-    from optmodels.synthetic.sepsis import SEPSIS_RECORDS, sepsis_like
+    from optmodels.datasets.synthetic.sepsis import SEPSIS_RECORDS, sepsis_like
 
     table = sepsis_like(rows or SEPSIS_RECORDS, seed=seed)
     return table.n, table.roles, lambda draft: table.frame.to_parquet(draft, index=False)

@@ -173,7 +173,7 @@ def utility(
 
 
 def _frame(path: Path, text: list[str]) -> pd.DataFrame:
-    from optmodels.reading import column_names, read_frame
+    from optmodels.table.reading import column_names, read_frame
 
     return read_frame(path, text=[name for name in text if name in column_names(path)])
 

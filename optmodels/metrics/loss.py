@@ -14,8 +14,8 @@ from optmodels.errors import InputError
 from optmodels.partition import Labels, class_sizes, histograms, members
 
 if TYPE_CHECKING:
-    from optmodels.hierarchy import Hierarchy
     from optmodels.table import Table
+    from optmodels.table.hierarchy import Hierarchy
 
 _SHARED_OUT = 100_000  # records from which on attributes are measured two at a time
 _WORKERS = 2

@@ -21,7 +21,7 @@ from optmodels.errors import InputError
 from optmodels.partition import Histograms, sort_small
 
 if TYPE_CHECKING:
-    from optmodels.hierarchy import Hierarchy
+    from optmodels.table.hierarchy import Hierarchy
 
 _ROUNDING = 1e-12
 _SHORT_GAP = 16  # edges that are summed one by one sooner than searched

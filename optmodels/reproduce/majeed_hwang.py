@@ -9,14 +9,14 @@ import pandas as pd
 
 from formulations import MajeedHwang, Microaggregation
 from optmodels.datasets import ADULT_COLUMNS, dataset, locate
-from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility import Protocol, utility_of_frames
 from optmodels.problem import Formulation
 from optmodels.recoding import recode
 from optmodels.reproduce.report import Comparison, Report, Verdict, beside, published
 from optmodels.reproduce.setting import Setting, uninterrupted
-from optmodels.roles import Kind
 from optmodels.table import Table
+from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.roles import Kind
 from solvers import solve
 
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from formulations import Mass
+from optmodels.datasets.synthetic import health_like
 from optmodels.metrics.utility import Protocol, utility
 from optmodels.reproduce.report import Comparison, Report, Verdict, beside, long, published
 from optmodels.reproduce.setting import Setting
-from optmodels.synthetic import health_like
 from optmodels.table import Table
 from solvers import solve
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from formulations.recall import Recall
+    from formulations.mass.recall import Recall
 
 SOURCE = "Thammanna Gowda et al. 2026, MASS: multi-attribute stratified sampling"
 PREDICTED = "high_risk"

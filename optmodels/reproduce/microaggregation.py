@@ -10,10 +10,10 @@ import pandas as pd
 from formulations import Microaggregation
 from optmodels.datasets import load
 from optmodels.errors import InputError
-from optmodels.reading import read_frame
 from optmodels.reproduce.report import Comparison, Report, Verdict, beside, largest, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.table import Table
+from optmodels.table.reading import read_frame
 from solvers import solve
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from formulations import MoObam
 from optmodels import registry
 from optmodels.datasets import load
+from optmodels.datasets.synthetic import sepsis_like
 from optmodels.metrics.utility import Protocol, Utility, utility
 from optmodels.partition import Labels
 from optmodels.recoding import recode
@@ -21,7 +22,6 @@ from optmodels.reproduce.mo_obam_grid import Point
 from optmodels.reproduce.mo_obam_points import KS
 from optmodels.reproduce.report import Comparison, Verdict, beside, largest, published
 from optmodels.reproduce.setting import Setting, uninterrupted
-from optmodels.synthetic import sepsis_like
 from optmodels.table import Table
 from solvers import solve
 

@@ -16,8 +16,8 @@ import psutil
 from optmodels import registry
 from optmodels.errors import MissingDependencyError, OptmodelsError, RefusedError
 from optmodels.front import ParetoFront
+from optmodels.jsonable import plain
 from optmodels.partition import Labels
-from optmodels.plain import plain
 from optmodels.problem import Problem
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, Solver

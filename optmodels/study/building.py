@@ -11,10 +11,10 @@ from optmodels import registry
 from optmodels.datasets import frame
 from optmodels.errors import InputError, OptmodelsError
 from optmodels.problem import Problem
-from optmodels.roles import Roles
 from optmodels.study.spec import Study
 from optmodels.study.trials import Trial, trials_of
 from optmodels.table import Table
+from optmodels.table.roles import Roles
 
 _FEW_RECORDS = 200
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from optmodels.errors import InputError, unknown
-from optmodels.hierarchy import Hierarchy
 from optmodels.study.spec import DatasetSpec, FormulationSpec, Limits, SolverSpec, Study
+from optmodels.table.hierarchy import Hierarchy
 
 Spec = TypeVar("Spec", DatasetSpec, FormulationSpec, SolverSpec, Limits)
 

@@ -20,7 +20,7 @@ from typing import Any
 import psutil
 
 from optmodels.errors import InputError, OptmodelsError
-from optmodels.plain import plain
+from optmodels.jsonable import plain
 from optmodels.study.trials import Trial, hashed
 
 APPLICATION = 0x6F6D7374  # "omst", by which SQLite files of this kind are known

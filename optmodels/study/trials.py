@@ -13,10 +13,10 @@ from optmodels import registry
 from optmodels.datasets import dataset, locate
 from optmodels.errors import InputError, unknown
 from optmodels.problem import Formulation
-from optmodels.reading import column_names
-from optmodels.roles import Roles
 from optmodels.solver import FrontSolver, Solver
 from optmodels.study.spec import Answer, DatasetSpec, Limits, SolverSpec, Study
+from optmodels.table.reading import column_names
+from optmodels.table.roles import Roles
 
 # Solvers of other libraries by name: the adapter, and its option that takes the name.
 ADAPTERS = {"pyomo": ("milp", "solver"), "pymoo": ("pymoo", "which")}

@@ -57,7 +57,6 @@ def _import_everything() -> None:
     import numpy
 
     from optmodels import registry
-    from optmodels.study import attempt  # noqa: F401
     from optmodels.testing import small_table
 
     with suppress(Exception):  # compiled code that every run would load otherwise

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.price import Floats
 from optmodels.problem import BoundedClasses, FixedCentres, Problem
-from optmodels.rejudged import Rejudged
+from optmodels.problem.chosen import Rejudged
 from solvers.blocks.cutting import Cuts, measured_by, places_by_price
 
 Rows = NDArray[np.int64]

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from optmodels.interrupt import Interrupt
 from optmodels.problem import Divisible, Problem
+from optmodels.solver.interrupt import Interrupt
 from solvers.blocks.crew import Backend, Crew, Step, crew
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.shared import Shared, shared

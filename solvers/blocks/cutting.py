@@ -20,8 +20,8 @@ from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.partition import group_rows
 from optmodels.price import SPREAD, Floats, Price, extent
 from optmodels.problem import Divisible, Problem
-from solvers.median import Points as Places
-from solvers.median import Rows
+from solvers._construction.median import Points as Places
+from solvers._construction.median import Rows
 from solvers.mondrian import cut_once
 
 Cut = Literal["kd", "strata"]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from optmodels.interrupt import Interrupt
+from optmodels.solver.interrupt import Interrupt
 
 LOOK_SECONDS = 0.25  # between two looks
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.interrupt import Interrupt
 from optmodels.partition import Labels, canonical
 from optmodels.problem import Problem, Separable
 from optmodels.solver import Run, Solver
+from optmodels.solver.interrupt import Interrupt
 from solvers.blocks.allotting import Allotment, cut_with_classes
 from solvers.blocks.cutting import measured_by
 from solvers.mondrian import MedianCuts

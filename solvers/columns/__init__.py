@@ -1,5 +1,5 @@
 """Exact partitions by column generation: any price of a class, any class-wise conditions."""
 
-from solvers.columns.solver import Columns
+from solvers.columns._columns import Columns
 
 __all__ = ["Columns"]

@@ -19,7 +19,7 @@ from solvers.columns.generation import Certificate, Generation
 from solvers.columns.master import Relaxed, counts_of
 
 if TYPE_CHECKING:
-    from solvers.columns.solver import Course
+    from solvers.columns._columns import Course
 
 _EDGE = 1e-6  # of what a record costs: nodes this close to the incumbent hold nothing better
 _FRACTION = 1e-5

@@ -14,7 +14,7 @@ from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
 
 if TYPE_CHECKING:
-    from solvers.columns.solver import Course
+    from solvers.columns._columns import Course
 
 # Round by round: classes of each seed and size, and how many of least reduced cost altogether.
 _ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))

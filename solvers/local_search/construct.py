@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from optmodels.conditions import ClassTest, broken_classes, meets
 from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import Price
+from solvers._construction.repair import merge_until_met
 from solvers.local_search.near import embed
-from solvers.repair import merge_until_met
 
 # Cells looked at before the compiled cutting returns to Python: a fraction of a second.
 CHUNK = 20_000_000

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from formulations import Aminifar
-from formulations.caps_together import Sizes, fits_together
+from formulations.aminifar.caps_together import Sizes, fits_together
 from optmodels.errors import InputError, RefusedError
 from optmodels.flow import cheapest_matching
 from optmodels.table import Table
@@ -294,7 +294,7 @@ class TestThreeCappedAttributes:
         assert brute_force(problem) is not None
 
     def test_what_is_not_settled_is_not_claimed(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("formulations.caps_together._MOST_VARIABLES", 0)
+        monkeypatch.setattr("formulations.aminifar.caps_together._MOST_VARIABLES", 0)
         model = Aminifar(n_clusters=2, alpha=0.5, centres=((1.0,), (4.0,)))
         assert "No alpha below 1 works." in str(model.build(self.table()).impossible())
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from formulations import Aminifar, Microaggregation
-from formulations.aminifar_free import FreeAminifarProblem
+from formulations.aminifar.free import FreeAminifarProblem
 from optmodels import registry
 from optmodels.centroids.balanced import BalancedSpace
 from optmodels.errors import InputError, RefusedError
@@ -18,8 +18,8 @@ from optmodels.partition import class_sizes
 from optmodels.problem import Centroids, FixedCentres, FreeCentres
 from optmodels.table import Table
 from optmodels.testing import brute_force, brute_force_front, check_solver, small_table
+from solvers.evolution.settle import Settler
 from solvers.network import Network
-from solvers.settle import Settler
 
 MODELS = {
     "exact": Aminifar(n_clusters=3, centres="free"),

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import MajeedHwang
-from formulations.forest import permutation_ratios, usefulness
 from formulations.majeed_hwang import MajeedHwangProblem
+from formulations.majeed_hwang.forest import permutation_ratios, usefulness
 from optmodels import Hierarchy, Table
 from optmodels.datasets import ADULT_COLUMNS
 from optmodels.errors import InputError, RefusedError

@@ -11,18 +11,18 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 from formulations import Mass
-from formulations.candidate_builder import CandidateBuilder
-from formulations.dealing import deal
-from formulations.get_anonymized import GetAnonymized
-from formulations.optimizer import Optimizer
-from formulations.sensitive_mix import SensitiveMix
-from formulations.similar_order import similar_order
+from formulations.mass.candidate_builder import CandidateBuilder
+from formulations.mass.dealing import deal
+from formulations.mass.get_anonymized import GetAnonymized
+from formulations.mass.optimizer import Optimizer
+from formulations.mass.sensitive_mix import SensitiveMix
+from formulations.mass.similar_order import similar_order
 from optmodels import Table
+from optmodels.datasets.synthetic import health_like
 from optmodels.errors import InputError, RefusedError
 from optmodels.metrics.loss import general_loss_metric
 from optmodels.partition import class_sizes
 from optmodels.recoding import recode
-from optmodels.synthetic import health_like
 from optmodels.testing import check_formulation, check_solution, small_table
 from solvers import pareto, solve
 from solvers.mass import Mass as MassSolver
@@ -371,7 +371,7 @@ def test_other_models_are_refused() -> None:
 @pytest.mark.parametrize("looks", [0, 1, 3])
 def test_dealing_can_be_halted_within_one_k(monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
     """Classes dealt so far are what they would have been; the others have k records, and all records a class."""
-    monkeypatch.setattr("formulations.dealing.CLASSES_AT_ONCE", 7)
+    monkeypatch.setattr("formulations.mass.dealing.CLASSES_AT_ONCE", 7)
     anonymize = Mass(k=4, classifiers=()).build(health_like(500, l_v=7)).anonymize
     asked: list[int] = []
 
@@ -389,7 +389,7 @@ def test_dealing_can_be_halted_within_one_k(monkeypatch: pytest.MonkeyPatch, loo
 
 
 def test_a_hurried_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("formulations.dealing.CLASSES_AT_ONCE", 7)
+    monkeypatch.setattr("formulations.mass.dealing.CLASSES_AT_ONCE", 7)
     solution = solve(Mass(k=4, classifiers=()).build(health_like(500, l_v=7)), time_limit=1e-9)
     assert solution.stop == "time"
     assert solution.labels is not None

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import MoObam
-from formulations.gibbs import bits, coefficients
+from formulations._pyomo.gibbs import bits, coefficients
 from formulations.mo_obam import nearest_loss
 from optmodels import Table
 from optmodels.errors import InputError, RefusedError

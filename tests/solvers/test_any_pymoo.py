@@ -9,7 +9,7 @@ import optmodels as om
 from formulations import Microaggregation, MoObam
 from optmodels.errors import InputError, RefusedError
 from optmodels.testing import check_solver, small_table
-from solvers.any_pymoo import KNOWN, Pymoo, algorithm_class
+from solvers.evolution.any_pymoo import KNOWN, Pymoo, algorithm_class
 
 OTHER = """
 from pymoo.algorithms.moo.nsga2 import NSGA2

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 from formulations import LiangSamavi, Microaggregation, MoObam
 from optmodels import Table
 from optmodels.errors import InputError, MissingDependencyError, RefusedError
-from optmodels.interrupt import Interrupt
 from optmodels.problem import Divisible, Formulation, Problem, Separable
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress, Run, Solver
+from optmodels.solver.interrupt import Interrupt
 from optmodels.testing import check_solution, small_table
 from solvers import solve
 from solvers.blocks import Blocks, backends, seams

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.box_search import NOTHING, by_distance, furthest, nearest
-from solvers.box_tree import grown, left_in, rows_left, take_away
+from solvers._construction.box_search import NOTHING, by_distance, furthest, nearest
+from solvers._construction.box_tree import grown, left_in, rows_left, take_away
 
 
 def distances(points: np.ndarray, weights: np.ndarray, point: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
 from optmodels.solver import Run
 from optmodels.testing import brute_force, small_table
-from solvers import candidate_centres
+from solvers.columns import candidate_centres
 from solvers.local_search import improve
 
 

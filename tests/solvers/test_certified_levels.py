@@ -10,12 +10,11 @@ from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
 from optmodels.solver import Run
 from optmodels.testing import brute_force_front, check_solution, small_table
-from solvers import certified_levels
-from solvers.certified_levels import LevelBounds
-from solvers.class_counts import Needs, count_vectors
-from solvers.epsilon import Epsilon
-from solvers.gibbs_pricing import Kinds
-from solvers.least_size import least_size, most_of_least
+from solvers.epsilon import Epsilon, certified_levels
+from solvers.epsilon.certified_levels import LevelBounds
+from solvers.epsilon.class_counts import Needs, count_vectors
+from solvers.epsilon.gibbs_pricing import Kinds
+from solvers.epsilon.least_size import least_size, most_of_least
 
 
 def problem_of(n: int, seed: int, sensitive: int, k: int = 2) -> MoObamProblem:

@@ -16,12 +16,12 @@ from optmodels.solver import Run
 from optmodels.table import Table
 from optmodels.testing import brute_force, check_solution, small_table
 from solvers.columns import Columns
+from solvers.columns._columns import Course
 from solvers.columns.branching import Tree
 from solvers.columns.duals import reduced_cost
 from solvers.columns.greedy import grow_classes
 from solvers.columns.master import CutSet, Master
 from solvers.columns.pricing import Pricer
-from solvers.columns.solver import Course
 from tests.solvers.test_columns import CONDITIONS, all_classes, instance_of, problem_of, random_problem
 
 FEW = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))

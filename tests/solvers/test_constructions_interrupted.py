@@ -21,9 +21,9 @@ def problem_for(solver: str) -> Problem:
 
 
 def in_small_steps(monkeypatch: pytest.MonkeyPatch, solver: str) -> None:
-    module = solver.replace("-", "_")
+    module = registry.solver(solver).__module__
     for name in ("_STEPS", "_WORK"):
-        monkeypatch.setattr(f"solvers.{module}.{name}", 1, raising=False)
+        monkeypatch.setattr(f"{module}.{name}", 1, raising=False)
 
 
 @pytest.mark.parametrize("solver", ["mdav", "zheng", "mondrian", "univariate", "liang-greedy", "liang-split"])

@@ -36,7 +36,7 @@ def test_front_is_the_brute_force_front(seed: int, sensitive: int, n_clusters: i
 def test_over_another_exact_solver_the_front_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = MoObam(k=2).build(small_table(7, seed=5))
     expected = pareto(problem).costs
-    monkeypatch.setattr("solvers.epsilon.MOST_RECORDS", 0)
+    monkeypatch.setattr("solvers.epsilon._epsilon.MOST_RECORDS", 0)
     for solver in ("columns", "milp"):
         assert pareto(problem, solver=solver).costs == pytest.approx(expected, abs=1e-7)
 
@@ -95,7 +95,7 @@ def test_what_has_no_partition_is_infeasible_with_a_reason() -> None:
 
 
 def test_ctrl_c_in_the_inner_solver_ends_the_front(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solvers.epsilon.MOST_RECORDS", 0)
+    monkeypatch.setattr("solvers.epsilon._epsilon.MOST_RECORDS", 0)
     monkeypatch.setattr("solvers.columns.Columns.search", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     front = pareto(MoObam(k=2).build(small_table(8)))
     assert (len(front), front.details["stop"]) == (1, "interrupted")

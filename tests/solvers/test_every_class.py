@@ -8,9 +8,9 @@ import optmodels as om
 from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
 from optmodels.testing import brute_force, small_table
-from solvers import every_class
-from solvers.class_cover import cover_some, new_cover
-from solvers.every_class import EveryClass
+from solvers.epsilon import every_class
+from solvers.epsilon.class_cover import cover_some, new_cover
+from solvers.epsilon.every_class import EveryClass
 
 
 def problem_of(table: om.Table, n_clusters: int | None = None, k: int = 2) -> MoObamProblem:

@@ -14,8 +14,8 @@ from optmodels.problem import Problem
 from optmodels.solution import Status
 from optmodels.solver import Progress, Run
 from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
-from solvers.algorithms import Nsga2, Nsga3
 from solvers.evolution import Course, Evolution
+from solvers.evolution.algorithms import Nsga2, Nsga3
 
 ALGORITHMS = ("nsga2", "nsga3", "sms-emoa", "spea2", "age-moea", "moead", "mopso-cd", "cmopso")
 POPULATION = 12

@@ -19,7 +19,7 @@ from optmodels.solver import Progress
 from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
 from solvers import pareto, solve
 from solvers.generalise import Generalise
-from solvers.merging import Merging
+from solvers.generalise.merging import Merging
 
 SAME = 1e-7
 SEEDS = st.integers(0, 2**32 - 1)

@@ -13,11 +13,11 @@ from optmodels.objectives import least_entropies
 from optmodels.partition import Labels, canonical, class_sizes
 from optmodels.problem import ClassAdditive, Problem
 from optmodels.testing import small_table
-from solvers.archive import Archive
-from solvers.intensify import Intensifier
-from solvers.lenient import anneal, with_classes
+from solvers.evolution.archive import Archive
+from solvers.evolution.intensify import Intensifier
+from solvers.evolution.lenient import anneal, with_classes
+from solvers.evolution.settle import intensifier_of
 from solvers.local_search.near import neighbourhoods
-from solvers.settle import intensifier_of
 
 ALL = ("loss", "entropy", "linkage@0.15", "homogeneity", "closeness")
 

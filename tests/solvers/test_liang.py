@@ -16,9 +16,9 @@ from optmodels.problem import ClassAdditive, Problem
 from optmodels.solution import Stop
 from optmodels.solver import Progress, Run
 from optmodels.testing import small_table
-from solvers.columns.solver import Columns
-from solvers.liang_greedy import LiangGreedy, by_increasing_variance
-from solvers.liang_split import LiangSplit
+from solvers.columns._columns import Columns
+from solvers.liang.greedy import LiangGreedy, by_increasing_variance
+from solvers.liang.split import LiangSplit
 
 
 def published(name: str, rows: int | None = None) -> Problem:

@@ -13,8 +13,8 @@ from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.partition import canonical
 from optmodels.price import Price
 from optmodels.testing import small_table
+from solvers._construction.repair import merge_until_met
 from solvers.mdav import Mdav
-from solvers.repair import merge_until_met
 
 
 def plain(price: Price, test: ClassTest) -> np.ndarray:

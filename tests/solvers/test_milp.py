@@ -15,8 +15,8 @@ from optmodels.problem import PricedProblem
 from optmodels.solution import Status, Stop
 from optmodels.solver import Run
 from optmodels.testing import brute_force, check_solution, check_solver, small_table
-from solvers.highs_run import solve
 from solvers.milp import Milp
+from solvers.milp.highs_run import solve
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import Microaggregation, MoObam
-from formulations.spread_problem import SpreadProblem
+from formulations._pyomo.spread_problem import SpreadProblem
 from optmodels import Table
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.errors import RefusedError

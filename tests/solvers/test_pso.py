@@ -13,8 +13,8 @@ from optmodels.problem import Formulation, Problem
 from optmodels.solution import Status
 from optmodels.solver import Progress
 from optmodels.testing import brute_force, check_solution, check_solver, small_table
-from solvers.flight import Flight
 from solvers.pso import Pso
+from solvers.pso.flight import Flight
 
 MODELS: dict[str, Formulation] = {
     "lambda": MoObam(k=3, n_clusters=4, objective="lambda", lam=0.3),

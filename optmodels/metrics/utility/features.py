@@ -17,11 +17,11 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from optmodels.encoding import known_order, level_text
 from optmodels.errors import InputError, unknown
-from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility.cells import covered, middle
-from optmodels.roles import Kind
+from optmodels.table.encoding import known_order, level_text
+from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.roles import Kind
 
 if TYPE_CHECKING:
     from optmodels.table import Table

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from optmodels.errors import InputError, nearest, unknown
-from optmodels.hierarchy import Hierarchy
 from optmodels.metrics.utility.features import FeatureSpace
 from optmodels.metrics.utility.overlap import overlap_note
 from optmodels.metrics.utility.protocol import Protocol, Split
@@ -20,7 +19,8 @@ from optmodels.metrics.utility.scoring import Rows
 from optmodels.metrics.utility.targets import Target, codes_of, encoded_target, target_of, with_target
 from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Trial, Version, learn_as, prepared_trial, run
 from optmodels.recoding import Method, recode
-from optmodels.roles import Kind
+from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.roles import Kind
 
 if TYPE_CHECKING:
     from optmodels.table import Table

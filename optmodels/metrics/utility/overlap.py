@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from pandas.api import types
 
-from optmodels.encoding import level_text
 from optmodels.errors import InputError
+from optmodels.table.encoding import level_text
 
 _RARE = 0.01
 

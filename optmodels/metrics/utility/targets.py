@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from optmodels.encoding import level_text
 from optmodels.errors import InputError, unknown
 from optmodels.metrics.utility.cells import ANYTHING
 from optmodels.metrics.utility.protocol import Protocol
 from optmodels.metrics.utility.scoring import Codes
+from optmodels.table.encoding import level_text
 
 if TYPE_CHECKING:
     from optmodels.table import Table

@@ -1,0 +1,1 @@
+"""Pyomo models that several formulations share."""

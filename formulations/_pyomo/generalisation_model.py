@@ -1,0 +1,192 @@
+"""The exact model of generalisation: which combination of hierarchy nodes each record is released as.
+
+Records released as one combination are one class, on the levels of its nodes, so that partition and levels are chosen
+together. Equal records are counted, not told apart. Entropy is completed lazily by Gibbs cuts.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import product
+from math import log, prod
+
+import numpy as np
+import pyomo.environ as pyo
+from numpy.typing import NDArray
+
+from formulations._pyomo.gibbs import bits, coefficients
+from optmodels.conditions import TOLERANCE, ClassTest
+from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
+from optmodels.problem import View
+
+# One integer variable for every different record and combination of levels.
+MOST_VARIABLES = 50_000
+
+Nodes = tuple[int, ...]
+
+
+def too_large(leaves: NDArray[np.int32], nodes: tuple[NDArray[np.int32], ...]) -> str | None:
+    """Why the model of these records and hierarchies is not built, or None."""
+    combinations = prod(one.shape[1] for one in nodes)
+    different = len(np.unique(leaves, axis=0))
+    if different * combinations <= MOST_VARIABLES:
+        return None
+    return (
+        f"{different:,} different records on {combinations:,} combinations of levels make "
+        f"{different * combinations:,} variables; the model is built up to {MOST_VARIABLES:,}."
+    )
+
+
+def generalisation_model(
+    leaves: NDArray[np.int32],
+    nodes: tuple[NDArray[np.int32], ...],
+    level_costs: tuple[NDArray[np.float64], ...],
+    test: ClassTest,
+    most_disclosure: float | None = None,
+) -> View[pyo.ConcreteModel]:
+    """The model that minimises the cost of levels over all ways to release the records that pass the test."""
+    model = GeneralisationModel(leaves, nodes, level_costs, test, most_disclosure)
+    return View(model.native, model.decode, model.encode, model.cuts if test.entropy.any() else None)
+
+
+class GeneralisationModel:
+    """x[r, g] records of kind r are released as combination g, which is used (y) by none or by at least k."""
+
+    def __init__(
+        self,
+        leaves: NDArray[np.int32],
+        nodes: tuple[NDArray[np.int32], ...],
+        level_costs: tuple[NDArray[np.float64], ...],
+        test: ClassTest,
+        most_disclosure: float | None,
+    ) -> None:
+        self.leaves, self.nodes, self.test = leaves, nodes, test
+        secrets = [] if test.only_size and most_disclosure is None else [*test.codes.T]
+        self.kinds = group_rows([*leaves.T, *secrets])  # alike in everything that matters
+        self.counts = class_sizes(self.kinds)
+        self.rows, self.starts = members(self.kinds)
+        self.first = self.rows[self.starts[:-1]]
+        costs, held = self._combinations(level_costs)
+        pairs = [(r, g) for g, kinds in enumerate(held) for r in kinds]
+        self.held = held
+        self.native = model = pyo.ConcreteModel("generalisation")
+        model.x = pyo.Var(pairs, domain=pyo.NonNegativeIntegers, bounds=lambda _, r, g: (0, int(self.counts[r])))
+        model.y = pyo.Var(range(len(held)), domain=pyo.Binary)
+        homes: dict[int, list[int]] = defaultdict(list)
+        for r, g in pairs:
+            homes[r].append(g)
+        model.everyone = pyo.Constraint(
+            list(homes), rule=lambda _, r: sum(model.x[r, g] for g in homes[r]) == int(self.counts[r])
+        )
+        model.opened = pyo.Constraint(pairs, rule=lambda _, r, g: model.x[r, g] <= int(self.counts[r]) * model.y[g])
+        model.size = pyo.Constraint(
+            range(len(held)), rule=lambda _, g: sum(model.x[r, g] for r in held[g]) >= test.k * model.y[g]
+        )
+        model.gibbs = pyo.ConstraintList()
+        if most_disclosure is not None:
+            self._bound_disclosure(most_disclosure)
+        model.distortion = pyo.Objective(expr=sum(costs[g] * model.x[r, g] for r, g in pairs))
+        self._known: set[tuple[int, ...]] = set()
+
+    def _combinations(self, level_costs: tuple[NDArray[np.float64], ...]) -> tuple[list[float], list[tuple[int, ...]]]:
+        """Cost and kinds of each combination of nodes that may be of use, and where each combination is.
+
+        Too few records below it, or the same ones below a cheaper combination: it is of none.
+        """
+        cheapest: dict[tuple[int, ...], tuple[float, Nodes]] = {}
+        for levels in product(*(range(one.shape[1]) for one in self.nodes)):
+            cost = float(sum(costs[level] for costs, level in zip(level_costs, levels, strict=True)))
+            below: dict[Nodes, list[int]] = defaultdict(list)
+            for r, row in enumerate(self.first):
+                below[self._as_nodes(row, levels)].append(r)
+            for combination, kinds in below.items():
+                key = tuple(kinds)
+                enough = self.counts[kinds].sum() >= self.test.k
+                if enough and (key not in cheapest or cost < cheapest[key][0]):
+                    cheapest[key] = cost, combination
+        self.place = {kinds: g for g, kinds in enumerate(cheapest)}
+        return [cost for cost, _ in cheapest.values()], list(cheapest)
+
+    def _as_nodes(self, row: int, levels: tuple[int, ...]) -> Nodes:
+        return tuple(int(one[self.leaves[row, j], levels[j]]) for j, one in enumerate(self.nodes))
+
+    def _bound_disclosure(self, most: float) -> None:
+        """most_frequent[g] is at least the number of records of any one sensitive value in g."""
+        model = self.native
+        model.most_frequent = pyo.Var(range(len(self.held)), domain=pyo.NonNegativeReals)
+        model.frequent = pyo.ConstraintList()
+        for g in range(len(self.held)):
+            for place in range(int(self.test.starts[-1])):
+                count = self._count(g, place)
+                if not isinstance(count, int):
+                    model.frequent.add(count <= model.most_frequent[g])
+        model.disclosure = pyo.Constraint(
+            expr=sum(model.most_frequent.values()) <= (most + TOLERANCE) * int(self.counts.sum())
+        )
+
+    def _count(self, g: int, place: int) -> pyo.Expression | int:
+        """How many records released as g have the sensitive value at this place."""
+        having = [r for r in self.held[g] if place in self.test.codes[self.first[r]]]
+        return sum(self.native.x[r, g] for r in having) if having else 0
+
+    def decode(self, model: pyo.ConcreteModel) -> Labels:
+        """The classes of a solved model; which of equal records goes where does not matter."""
+        labels = np.zeros(len(self.leaves), np.int64)
+        dealt = self.starts[:-1].copy()
+        for (r, g), variable in model.x.items():
+            number = round(pyo.value(variable, exception=False) or 0.0)
+            labels[self.rows[dealt[r] : dealt[r] + number]] = g
+            dealt[r] += number
+        return canonical(labels)
+
+    def encode(self, labels: Labels) -> bool:
+        """Write a partition into the model: every class as the cheapest combination that covers it."""
+        model = self.native
+        for variable in (*model.x.values(), *model.y.values()):
+            variable.set_value(0)
+        order, starts = members(labels)
+        for c in range(len(starts) - 1):
+            rows = order[starts[c] : starts[c + 1]]
+            g = self._covering(rows)
+            model.y[g].set_value(1)
+            for r, number in zip(*np.unique(self.kinds[rows], return_counts=True), strict=True):
+                model.x[int(r), g].set_value(model.x[int(r), g].value + int(number))
+        if hasattr(model, "most_frequent"):
+            for g, variable in model.most_frequent.items():
+                counts = [self._count(g, place) for place in range(int(self.test.starts[-1]))]
+                variable.set_value(max(pyo.value(count) for count in counts))
+        return True
+
+    def _covering(self, rows: NDArray[np.int64]) -> int:
+        leaves = self.leaves[rows]
+        # equal on a level, equal on all above: as many levels are too low as there are with differences
+        levels = tuple(
+            int((one[leaves[:, j]] != one[leaves[0, j]]).any(axis=0).sum()) for j, one in enumerate(self.nodes)
+        )
+        combination = self._as_nodes(int(rows[0]), levels)
+        below = [r for r, row in enumerate(self.first) if self._as_nodes(int(row), levels) == combination]
+        return self.place[tuple(below)]
+
+    def cuts(self, model: pyo.ConcreteModel) -> int:
+        """Add the entropy cuts that the present classes violate, for every combination; how many."""
+        test, added = self.test, 0
+        for g in range(len(self.held)):
+            counts = np.array([round(pyo.value(self._count(g, place))) for place in range(int(test.starts[-1]))])
+            for j in range(len(test.entropy)):
+                own = counts[test.starts[j] : test.starts[j + 1]]
+                least = (test.entropy[j] - TOLERANCE) / log(2)
+                if not own.sum() or bits(own) >= least:
+                    continue
+                key = (j, *(own // np.gcd.reduce(own)).tolist())
+                if key not in self._known:
+                    self._known.add(key)
+                    self._cut(j, coefficients(own, int(self.counts.sum())), least)
+                    added += 1
+        return added
+
+    def _cut(self, attribute: int, weights: NDArray[np.float64], least: float) -> None:
+        first = int(self.test.starts[attribute])
+        for g in range(len(self.held)):
+            counts = [self._count(g, first + s) for s in range(len(weights))]
+            left = sum((float(weight) - least) * count for weight, count in zip(weights, counts, strict=True))
+            self.native.gibbs.add(left >= 0)

@@ -1,0 +1,264 @@
+"""The partition model: an exact MILP for classes priced by their spread, under any class-wise conditions.
+
+Centroids are not variables. A class of m records has the squared spread (1/m) * sum of its squared pairwise
+distances, which is linear once the size is known, so every pair carries its weight in the layer of its class's
+size m: cliques by size. There are no class slots, hence no symmetry; the layers' degree rows make the linear
+relaxation worth having; and every condition is a row about "the class of record i", its counts being sums of
+pair variables. Entropy is completed lazily by the cuts of `formulations._pyomo.gibbs`.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pyomo.environ as pyo
+
+from formulations._pyomo.gibbs import GibbsCuts
+from optmodels.conditions import TOLERANCE, ClassTest
+from optmodels.errors import RefusedError
+from optmodels.partition import Labels, canonical, class_sizes
+from optmodels.price import Price
+from optmodels.problem import View
+
+# Rows grow with the cube of the records: 60 make 100,000 of them, already far beyond what is solved to the end.
+MOST_RECORDS = 60
+
+
+def too_large(n: int) -> str | None:
+    """Why the partition model of so many records is not built, or None."""
+    if n <= MOST_RECORDS:
+        return None
+    return f"the partition model grows with the cube of the records: it takes at most {MOST_RECORDS}, not {n}."
+
+
+def partition_model(
+    price: Price,
+    test: ClassTest,
+    *,
+    price_scale: float = 1.0,
+    n_classes: int | None = None,
+    largest: int | None = None,
+) -> View[pyo.ConcreteModel]:
+    """The model that minimises total price / price_scale over all partitions that pass the test.
+
+    Raises:
+        RefusedError: the table is too large, or the price is no spread.
+    """
+    core = PartitionModel(price, test, price_scale=price_scale, n_classes=n_classes, largest=largest)
+    core.model.objective = pyo.Objective(expr=core.model.loss)
+    return core.view()
+
+
+class PartitionModel:
+    """The constraints and the loss; whoever builds it adds the objective and may free the entropy bounds."""
+
+    def __init__(
+        self, price: Price, test: ClassTest, *, price_scale: float, n_classes: int | None, largest: int | None
+    ) -> None:
+        if reason := too_large(price.n):
+            raise RefusedError(f"There is no Pyomo view: {reason}")
+        if price.name != "spread":
+            raise RefusedError(f"The partition model prices classes by their spread, not by their {price.name}.")
+        self.price = price
+        self.test = test
+        self.n = price.n
+        self.most = min(self.n, largest or self.n)
+        # What a class leaves must be no record, or enough of them for a class of their own.
+        self.sizes = [m for m in range(test.k, self.most + 1) if m == self.n or self.n - m >= test.k]
+        self.model = pyo.ConcreteModel("partition")
+        self._add_cliques(n_classes)
+        self._add_modes()
+        self._add_loss(price_scale)
+        if test.distinct_l > 1:
+            self._add_distinct()
+        if np.isfinite(test.t):
+            self._add_closeness()
+        self.gibbs = GibbsCuts(self.model, test, self.most, self.count)
+
+    def view(self) -> View[pyo.ConcreteModel]:
+        """The model with its way back, its way in and its cuts."""
+        lazy = self.gibbs.active
+        return View(self.model, decode, self.encode, (lambda model: self.gibbs.add(decode(model))) if lazy else None)
+
+    def count(self, record: int, place: int) -> pyo.Expression:
+        """How many records of the class of `record` have the sensitive value at this place."""
+        codes = self.test.codes
+        attribute = int(np.searchsorted(self.test.starts, place, side="right")) - 1
+        having = [b for b in range(self.n) if codes[b, attribute] == place]
+        return sum(1 if b == record else self.pair(record, b) for b in having)
+
+    def pair(self, a: int, b: int) -> pyo.Var:
+        """Whether two records share a class."""
+        return self.model.together[min(a, b), max(a, b)]
+
+    def _add_cliques(self, n_classes: int | None) -> None:
+        model, n, sizes = self.model, self.n, self.sizes
+        pairs = list(combinations(range(n), 2))
+        model.together = pyo.Var(pairs, domain=pyo.Binary)
+        model.has_size = pyo.Var(range(n), sizes, domain=pyo.Binary)
+        # Sizes being whole, a pair lies wholly in the layer of its class: no integrality is needed here.
+        model.layer = pyo.Var(pairs, sizes, bounds=(0, 1))
+        model.classes = pyo.Var(sizes, domain=pyo.NonNegativeIntegers, bounds=lambda _, m: (0, n // m))
+        model.one_size = pyo.Constraint(range(n), rule=lambda _, i: sum(model.has_size[i, m] for m in sizes) == 1)
+        model.one_layer = pyo.Constraint(
+            pairs, rule=lambda _, a, b: sum(model.layer[a, b, m] for m in sizes) == model.together[a, b]
+        )
+        model.degree = pyo.Constraint(
+            range(n),
+            sizes,
+            rule=lambda _, i, m: (
+                sum(model.layer[min(i, b), max(i, b), m] for b in range(n) if b != i) == (m - 1) * model.has_size[i, m]
+            ),
+        )
+        model.same_size = pyo.ConstraintList()
+        for a, b in pairs:
+            for m in sizes:
+                model.same_size.add(model.layer[a, b, m] <= model.has_size[a, m])
+                model.same_size.add(model.layer[a, b, m] <= model.has_size[b, m])
+        model.transitive = pyo.ConstraintList()
+        for a, b, c in combinations(range(n), 3):
+            ab, bc, ac = model.together[a, b], model.together[b, c], model.together[a, c]
+            model.transitive.add(ab + bc - ac <= 1)
+            model.transitive.add(ab + ac - bc <= 1)
+            model.transitive.add(bc + ac - ab <= 1)
+        model.whole_classes = pyo.Constraint(
+            sizes, rule=lambda _, m: sum(model.has_size[i, m] for i in range(n)) == m * model.classes[m]
+        )
+        if n_classes is not None:
+            model.class_count = pyo.Constraint(expr=sum(model.classes[m] for m in sizes) == n_classes)
+
+    def _add_modes(self) -> None:
+        """The share that a value has in the released mode of a record's class; the best share is 1 by itself."""
+        model, codes = self.model, self.price.codes
+        places = [(j, int(v)) for j in range(codes.shape[1]) for v in np.unique(codes[:, j])]
+        model.mode = pyo.Var(range(self.n), places, bounds=(0, 1))
+        model.one_mode = pyo.Constraint(
+            range(self.n),
+            range(codes.shape[1]),
+            rule=lambda _, i, j: sum(model.mode[i, place] for place in places if place[0] == j) == 1,
+        )
+        model.same_mode = pyo.ConstraintList()
+        for (a, b), together in model.together.items():
+            for place in places:
+                model.same_mode.add(model.mode[a, place] - model.mode[b, place] <= 1 - together)
+                model.same_mode.add(model.mode[b, place] - model.mode[a, place] <= 1 - together)
+
+        @model.Expression(range(codes.shape[1]))
+        def mismatches(_: pyo.ConcreteModel, j: int) -> pyo.Expression:
+            return sum(1 - model.mode[i, j, int(codes[i, j])] for i in range(self.n))
+
+        @model.Constraint(range(codes.shape[1]))
+        def pairs_differ(_: pyo.ConcreteModel, j: int) -> pyo.Expression:
+            # m - mode >= (1/m) * pairs that differ, since 1 - sum p^2 <= 2 (1 - max p): it tightens the relaxation.
+            differing = sum(variable / m for (a, b, m), variable in model.layer.items() if codes[a, j] != codes[b, j])
+            return model.mismatches[j] >= differing
+
+    def _add_loss(self, price_scale: float) -> None:
+        numeric = self.price.numeric
+        squared = {(a, b): float(((numeric[a] - numeric[b]) ** 2).sum()) for a, b in self.model.together}
+        self.model.loss = pyo.Expression(
+            expr=sum(squared[a, b] / (m * price_scale) * layer for (a, b, m), layer in self.model.layer.items())
+            + sum(
+                float(weight) / price_scale * self.model.mismatches[j]
+                for j, weight in enumerate(self.price.code_weights)
+            )
+        )
+
+    def _add_distinct(self) -> None:
+        model, test = self.model, self.test
+        model.present = pyo.Var(range(self.n), range(int(test.starts[-1])), bounds=(0, 1))
+        model.present_if_counted = pyo.Constraint(
+            model.present.index_set(), rule=lambda _, i, v: model.present[i, v] <= self.count(i, v)
+        )
+        model.distinct = pyo.Constraint(
+            range(self.n),
+            range(len(test.starts) - 1),
+            rule=lambda _, i, j: (
+                sum(model.present[i, v] for v in range(test.starts[j], test.starts[j + 1])) >= test.distinct_l
+            ),
+        )
+
+    def _add_closeness(self) -> None:
+        """Transport distance times class size: a weighted sum of absolute values, linear in the counts."""
+        model, test = self.model, self.test
+        edges = range(len(test.edge_weight))
+        attributes = range(len(test.starts) - 1)
+        owner = {int(e): j for j in attributes for e in range(test.edge_starts[j], test.edge_starts[j + 1])}
+        model.moved = pyo.Var(range(self.n), edges, domain=pyo.NonNegativeReals, bounds=(0, 2 * self.n))
+
+        @model.Expression(range(self.n))
+        def size(_: pyo.ConcreteModel, i: int) -> pyo.Expression:
+            return 1 + sum(self.pair(i, b) for b in range(self.n) if b != i)
+
+        @model.Expression(range(self.n), edges)
+        def flow(_: pyo.ConcreteModel, i: int, e: int) -> pyo.Expression:
+            first = int(test.starts[owner[e]])
+            crossed = [first + int(test.order[first + q]) for q in range(test.edge_low[e], test.edge_high[e])]
+            return sum(self.count(i, v) for v in crossed) - float(test.shares[crossed].sum()) * model.size[i]
+
+        model.moved_at_least = pyo.Constraint(
+            range(self.n), edges, rule=lambda _, i, e: model.moved[i, e] >= model.flow[i, e]
+        )
+        model.moved_at_most = pyo.Constraint(
+            range(self.n), edges, rule=lambda _, i, e: model.moved[i, e] >= -model.flow[i, e]
+        )
+        model.close = pyo.Constraint(
+            range(self.n),
+            attributes,
+            rule=lambda _, i, j: (
+                sum(
+                    float(test.edge_weight[e]) * model.moved[i, e]
+                    for e in range(test.edge_starts[j], test.edge_starts[j + 1])
+                )
+                <= (test.t + TOLERANCE) * model.size[i]
+            ),
+        )
+
+    def encode(self, labels: Labels) -> bool:
+        """Write a partition into the variables; False if it has a class of a size that the model leaves out."""
+        labels = canonical(labels)
+        sizes = class_sizes(labels)
+        if not set(sizes.tolist()) <= set(self.sizes):
+            return False
+        model, codes = self.model, self.price.codes
+        own = sizes[labels]
+        for (a, b), variable in model.together.items():
+            variable.set_value(int(labels[a] == labels[b]))
+        for (a, b, m), variable in model.layer.items():
+            variable.set_value(int(labels[a] == labels[b] and own[a] == m))
+        for (i, m), variable in model.has_size.items():
+            variable.set_value(int(own[i] == m))
+        for m, variable in model.classes.items():
+            variable.set_value(int((sizes == m).sum()))
+        modes = [
+            [int(np.bincount(codes[labels == c, j]).argmax()) for j in range(codes.shape[1])] for c in range(len(sizes))
+        ]
+        for (i, j, v), variable in model.mode.items():
+            variable.set_value(int(modes[labels[i]][j] == v))
+        if model.find_component("present") is not None:
+            for (i, v), variable in model.present.items():
+                variable.set_value(min(1, pyo.value(self.count(i, v))))
+        if model.find_component("moved") is not None:
+            for index, variable in model.moved.items():
+                variable.set_value(abs(pyo.value(model.flow[index])))
+        self.gibbs.encode(labels)
+        return True
+
+
+def decode(model: pyo.ConcreteModel) -> Labels:
+    """The classes of a solved partition model."""
+    pairs = np.array([pair for pair, variable in model.together.items() if pyo.value(variable) > 0.5], np.int64)
+    return components(len(model.one_size), pairs.reshape(-1, 2))
+
+
+def components(n: int, pairs: np.ndarray) -> Labels:
+    """Connected components of the records, as labels 0..C-1.
+
+    >>> components(4, np.array([[0, 2], [2, 3]]))
+    array([0, 1, 0, 0])
+    """
+    labels = np.arange(n)
+    for a, b in pairs:
+        labels[labels == labels[b]] = labels[a]
+    return canonical(labels)

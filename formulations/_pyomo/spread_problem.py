@@ -1,0 +1,32 @@
+"""What models that price classes by their spread share: the partition model as their Pyomo view."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from optmodels.problem import PricedProblem, View
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
+
+class SpreadProblem(PricedProblem):
+    """A priced problem whose classes cost their squared deviations from the mean and mismatches with the mode."""
+
+    def lacks_pyomo(self) -> str | None:
+        """The partition model grows with the cube of the records."""
+        from formulations._pyomo.partition_model import too_large
+
+        return too_large(self.n)
+
+    def to_pyomo(self) -> View[pyo.ConcreteModel]:
+        """The partition model, minimising the loss; least entropies are held by Gibbs cuts, added lazily.
+
+        Free centroids make the loss nonlinear in memberships; by pairs and class sizes it is linear and exact, and
+        the model stays polynomial where one column for each possible class would not.
+        """
+        from formulations._pyomo.partition_model import partition_model
+
+        return partition_model(
+            self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=self.largest
+        )

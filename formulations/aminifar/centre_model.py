@@ -1,0 +1,111 @@
+"""Aminifar's model, equations 3 to 7 of the paper, as a mixed-integer linear program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyomo.environ as pyo
+
+from optmodels.errors import RefusedError
+from optmodels.flow import cheapest_matching, class_distances
+from optmodels.partition import Labels, members
+from optmodels.problem import View
+
+if TYPE_CHECKING:
+    from formulations.aminifar._aminifar import AminifarProblem
+
+# One binary variable for every record and centre: beyond this the model takes minutes to write down.
+MOST_VARIABLES = 1_000_000
+
+
+def too_large(n: int, m: int) -> str | None:
+    """Why the model of so many records and centres is not built, or None."""
+    if n * m <= MOST_VARIABLES:
+        return None
+    return (
+        f"{n:,} records and {m:,} centres make {n * m:,} binary variables; the model is built up to {MOST_VARIABLES:,}."
+    )
+
+
+def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
+    """B[i, j] = 1 puts record j with centre i; C[i, a] is the released mean of attribute a in class i.
+
+    Caps are whole numbers: the same counts are allowed as by the fraction in equation 7, and the relaxation
+    is integral for one capped attribute. Soft caps are the authors' margins m[s, i, v] >= 0, which pay.
+
+    Raises:
+        RefusedError: the table is too large.
+    """
+    n, m = problem.n, len(problem.centres)
+    if reason := too_large(n, m):
+        raise RefusedError(f"There is no Pyomo view: {reason}")
+    records, centres = range(n), range(m)
+    costs = problem.arc_costs(np.arange(n), np.arange(m))
+    model = pyo.ConcreteModel("aminifar")
+    model.B = pyo.Var(centres, records, domain=pyo.Binary)
+    model.together = pyo.Constraint(records, rule=lambda _, j: sum(model.B[i, j] for i in centres) == 1)  # eq. 4
+
+    def size(_: pyo.ConcreteModel, i: int) -> object:  # eq. 5
+        low, high = int(problem.least[i]), int(problem.most[i])
+        count = sum(model.B[i, j] for j in records)
+        if low == high:
+            return count == low
+        return count >= low if high >= n else pyo.inequality(low, count, high)
+
+    model.size = pyo.Constraint(centres, rule=size)
+    penalties = _caps(model, problem)
+    points = problem.points
+    if problem.model.sizes == "exact" and (problem.least == problem.most).all():  # eq. 6; otherwise not linear
+        model.C = pyo.Expression(
+            centres,
+            range(points.shape[1]),
+            rule=lambda _, i, a: sum(float(points[j, a]) * model.B[i, j] for j in records) / int(problem.least[i]),
+        )
+    model.distance = pyo.Objective(  # eq. 3
+        expr=sum(float(costs[j, i]) * model.B[i, j] for i in centres for j in records) + penalties
+    )
+
+    def decode(solved: pyo.ConcreteModel) -> Labels:
+        chosen = np.array([[pyo.value(solved.B[i, j], exception=False) or 0.0 for i in centres] for j in records])
+        return np.asarray(chosen.argmax(axis=1), np.int64)
+
+    def encode(labels: Labels) -> bool:
+        order, starts = members(labels)
+        if len(starts) - 1 != m:
+            return False
+        columns = np.ascontiguousarray(problem.centres.T)
+        total = class_distances(problem.points, columns, problem.model.metric, order, starts)
+        home = cheapest_matching(lambda first, last: total[first:last], m)[0][labels]
+        for (i, j), variable in model.B.items():
+            variable.set_value(int(home[j] == i))
+        for (s, i, v), margin in model.margin.items():
+            count = int((problem.groups[home == i, s] == v).sum())
+            average = problem.capped[s].counts[v] / m
+            margin.set_value(max(0.0, (count - problem.thresholds[s][i, v]) / average))
+        return True
+
+    return View(model, decode, encode)
+
+
+def _caps(model: pyo.ConcreteModel, problem: AminifarProblem) -> object:
+    """Equation 7, hard or soft; returns what the margins pay."""
+    m = len(problem.centres)
+    held = {
+        (s, v): np.flatnonzero(problem.groups[:, s] == v).tolist()
+        for s, cap in enumerate(problem.capped)
+        for v in range(len(cap.values))
+    }
+    # a part of the records may have none of a value, and then there is nothing to cap
+    places = [(s, i, v) for (s, v), found in held.items() if found for i in range(m)]
+    model.margin = pyo.Var(places if problem.model.soft else [], domain=pyo.NonNegativeReals)
+
+    def cap(_: pyo.ConcreteModel, s: int, i: int, v: int) -> object:
+        count = sum(model.B[i, j] for j in held[s, v])
+        if not problem.model.soft:
+            return count <= int(problem.capped[s].most[v])
+        average = problem.capped[s].counts[v] / m
+        return count <= float(problem.capped[s].threshold[v]) + float(average) * model.margin[s, i, v]
+
+    model.cap = pyo.Constraint(places, rule=cap)
+    return problem.model.penalty * sum(model.margin.values())

@@ -1,0 +1,272 @@
+"""MO-OBAM (Wei et al. 2024, 2025): information loss against the entropy of sensitive attributes, under k."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from math import log
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from formulations._pyomo.spread_problem import SpreadProblem
+from optmodels.conditions import TOLERANCE, Conditions
+from optmodels.errors import InputError, finite, unknown, whole
+from optmodels.objectives import Objective, least_entropies
+from optmodels.partition import Labels
+from optmodels.price import Floats, Price, spread
+from optmodels.problem import Formulation, Problem, View, whole_price
+from optmodels.table import Table
+from optmodels.table.roles import Scaling
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
+
+    from formulations._pyomo.partition_model import PartitionModel
+
+Scalarisation = Literal["bi", "lambda", "normalised"]
+
+LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class", worst=1.0)
+SCORE = Objective("score", "min", "loss, or its share, less lam times the entropy, or its share", worst=1.0)
+ENTROPY = Objective("entropy", "max", "bits: sum over sensitive attributes of the least entropy of a class", worst=0.0)
+
+
+@dataclass(frozen=True)
+class MoObam(Formulation):
+    """Minimise the information loss IL and maximise the entropy f2, the sum of the classes' least entropies in bits.
+
+    `objective` says what is optimised: 'bi' has both objectives (a solver of one minimises the loss), 'lambda' the
+    score IL - lam * f2, and 'normalised' the score (1 - MIN(IL)/IL) - lam * f2/MAX(f2). MAX(f2) is the entropy of
+    the whole table, which no partition exceeds. MIN(IL) is `least_loss`, or else a bound below any loss: every
+    record with its k - 1 nearest. A loss at or below it counts as a share of 0.
+
+    `n_clusters` fixes the number of classes; `gamma` (the weight of a categorical mismatch) and `scaling` replace
+    the table's; `least_entropy` gives bounds in bits, one for each sensitive attribute; `distinct_l` is how many
+    values of each sensitive attribute every class must have.
+
+    >>> import pandas as pd
+    >>> from optmodels import Table
+    >>> people = pd.DataFrame({"age": [20, 21, 22, 60], "illness": ["flu", "cold", "flu", "cold"]})
+    >>> table = Table(people, quasi={"age": "numeric"}, sensitive="illness")
+    >>> problem = MoObam(k=2).build(table)
+    >>> {name: round(value, 4) for name, value in problem.evaluate([0, 0, 1, 1]).values.items()}
+    {'loss': 0.6322, 'entropy': 1.0}
+    """
+
+    name: ClassVar[str] = "mo-obam"
+    summary: ClassVar[str] = "information loss against entropy of the sensitive attributes, under k"
+
+    k: int
+    n_clusters: int | None = None
+    gamma: float | None = None
+    scaling: Scaling | None = None
+    objective: Scalarisation = "bi"
+    lam: float = 1.0
+    least_loss: float | None = None
+    least_entropy: Sequence[float] | None = None
+    distinct_l: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.objective not in get_args(Scalarisation):
+            raise unknown("objective", self.objective, get_args(Scalarisation))
+        if self.n_clusters is not None:
+            whole("n_clusters", self.n_clusters, 1)
+        finite("lam", self.lam, "it is what a bit of entropy is worth")
+        if self.least_loss is not None:
+            finite("least_loss", self.least_loss, "it is set against losses", positive=True)
+        if self.distinct_l is not None:
+            whole("distinct_l", self.distinct_l, 1)
+
+    def build(self, table: Table, seed: int = 0) -> MoObamProblem | ScalarisedProblem:
+        """The problem of this table; nothing is drawn, so the seed does not matter.
+
+        Raises:
+            InputError: the table has no sensitive attribute, or `least_entropy` does not fit its attributes.
+        """
+        parts = MoObamProblem(table, self)
+        return parts if self.objective == "bi" else ScalarisedProblem(parts, self)
+
+
+class MoObamProblem(SpreadProblem):
+    """Loss and entropy of one table, with least entropies where they are asked for."""
+
+    objectives = (LOSS, ENTROPY)
+
+    def __init__(self, table: Table, formulation: MoObam) -> None:
+        if not table.sensitive:
+            raise InputError(
+                "MO-OBAM weighs information loss against the entropy of sensitive attributes, and the table has none: "
+                "name at least one column as sensitive, or use the formulation 'microaggregation'."
+            )
+        self.formulation: MoObam = formulation
+        least = _checked(formulation.least_entropy, table)
+        entropy_l = None if least is None else float(2.0 ** least.min())
+        conditions = Conditions(formulation.k, formulation.distinct_l, entropy_l)
+        price = spread(table.rescaled(scaling=formulation.scaling, gamma=formulation.gamma))
+        super().__init__(
+            table, formulation, conditions, price, price_scale=whole_price(price), n_classes=formulation.n_clusters
+        )
+        if least is not None:
+            self.test = self.test._replace(entropy=least * log(2))
+        self.most_entropies = self.least_entropies(np.zeros(table.n, np.int64))
+
+    def values(self, labels: Labels) -> dict[str, float]:
+        """The loss and the entropy of a partition."""
+        return {**super().values(labels), "entropy": float(self.least_entropies(labels).sum())}
+
+    def least_entropies(self, labels: Labels) -> Floats:
+        """The least entropy of a class, in bits, for each sensitive attribute."""
+        return least_entropies(self.table, labels)
+
+    def impossible(self) -> str | None:
+        """No partition beats the whole table's entropy: its own is at least the least of any partition's classes."""
+        asked = self.test.entropy / log(2)
+        for name, least, most in zip(self.table.sensitive, asked, self.most_entropies, strict=True):
+            if least > most + TOLERANCE:
+                return f"{least:.6g} bits of '{name}' cannot hold: the whole table has {most:.6g}, no partition more."
+        return super().impossible()
+
+    def to_pyomo(self, total_entropy: float | None = None) -> View[pyo.ConcreteModel]:
+        """The partition model that minimises the loss; with `total_entropy` the epsilon-constrained one.
+
+        There the entropy, summed over attributes, is at least so many bits, in whatever shares; levels of entropy are
+        held by Gibbs cuts, added lazily (`view.cuts`).
+        """
+        if total_entropy is None:
+            return super().to_pyomo()
+        finite("total_entropy", total_entropy, "it is a number of bits")
+        from formulations.mo_obam.scalarised_model import epsilon_model
+
+        return epsilon_model(self.mixed_model(), total_entropy)
+
+    def mixed_model(self) -> PartitionModel:
+        """The partition model in which a class larger than 2k - 1 may be worth its loss, for its entropy."""
+        from formulations._pyomo.partition_model import PartitionModel
+
+        largest = None if self.n_classes is None else self.largest
+        return PartitionModel(
+            self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=largest
+        )
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
+        """The same problem for some of the records; what entropy they can reach is their own."""
+        part = super().restricted(rows, classes)
+        part.most_entropies = part.least_entropies(np.zeros(part.n, np.int64))
+        return part
+
+    def with_entropy(self, least: Sequence[float]) -> MoObamProblem:
+        """The same problem with a least entropy in bits for each sensitive attribute."""
+        bits = _checked(least, self.table)
+        assert bits is not None
+        bounded = copy(self)
+        bounded.formulation = replace(self.formulation, least_entropy=tuple(bits.tolist()))
+        bounded.conditions = replace(self.conditions, entropy_l=float(2.0 ** bits.min()))
+        bounded.test = self.test._replace(entropy=bits * log(2))
+        return bounded
+
+
+class ScalarisedProblem(Problem):
+    """One score of loss and entropy, to be minimised."""
+
+    objectives = (SCORE, LOSS, ENTROPY)
+    stand_in: str | None = "the score that the whole table would have if its other records were like those of the block"
+
+    def __init__(self, parts: MoObamProblem, formulation: MoObam) -> None:
+        super().__init__(parts.table, formulation, parts.conditions)
+        self.parts = parts
+        self.lam = formulation.lam
+        self.price = parts.price
+        self.test = parts.test
+        self.n_classes = parts.n_classes
+        self.most_entropy = float(parts.most_entropies.sum()) or 1.0
+        self.least_loss: float | None = None
+        if formulation.objective == "normalised":
+            self.least_loss = formulation.least_loss or nearest_loss(parts.price, formulation.k) / parts.price_scale
+            if not self.least_loss > 0:
+                raise InputError(
+                    f"Every record has {formulation.k - 1} others equal to it, so the least conceivable loss is 0 and "
+                    "the normalised score is not defined: give least_loss > 0, or use objective='lambda'."
+                )
+
+    def values(self, labels: Labels) -> dict[str, float]:
+        """The score of a partition, and what it is made of."""
+        parts = self.parts.values(labels)
+        return {"score": self.score(parts["loss"], parts["entropy"]), **parts}
+
+    def score(self, loss: float, entropy: float) -> float:
+        """The score of a loss and an entropy: it never falls with the loss nor rises with the entropy."""
+        if self.least_loss is None:
+            return loss - self.lam * entropy
+        return loss_share(loss, self.least_loss) - self.lam * entropy / self.most_entropy
+
+    def violations(self, labels: Labels) -> dict[str, int]:
+        """The violations of the problem without the score."""
+        return self.parts.violations(labels)
+
+    def impossible(self) -> str | None:
+        """Why the problem without the score has no solution, or None."""
+        return self.parts.impossible()
+
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
+        """The score that all records would have, were they all as these are."""
+        part = copy(self)
+        part.parts = self.parts.restricted(rows, classes)
+        part.parts.price_scale = self.parts.price_scale * len(rows) / self.n
+        part.table, part.price, part.test = part.parts.table, part.parts.price, part.parts.test
+        part.n_classes = part.parts.n_classes
+        return part
+
+    def lacks_pyomo(self) -> str | None:
+        """The partition model grows with the cube of the records."""
+        return self.parts.lacks_pyomo()
+
+    def to_pyomo(self) -> View[pyo.ConcreteModel]:
+        """The partition model with free levels of entropy, held by Gibbs cuts, and the score as its objective."""
+        from formulations.mo_obam.scalarised_model import lambda_model, normalised_model
+
+        core = self.parts.mixed_model()
+        if self.least_loss is None:
+            return lambda_model(core, self.lam)
+        return normalised_model(core, self.lam, self.least_loss, self.most_entropy)
+
+
+def loss_share(loss: float, least: float) -> float:
+    """1 - least/loss: 0 for the least conceivable loss, near 1 for one many times as large.
+
+    >>> loss_share(0.5, 0.1)
+    0.8
+    """
+    return 0.0 if loss <= least else 1.0 - least / loss
+
+
+def nearest_loss(price: Price, k: int) -> float:
+    """A bound below the price of every partition into classes of at least k: each record with its k - 1 nearest.
+
+    A class of m costs at least (1/2m) * sum of d_ij over its ordered pairs, d_ij being the squared distance plus the
+    weights of the mismatches, and that share of the nearest m - 1 does not fall as m grows.
+    """
+    # Indicators scaled so that two different values are one weight apart, squared.
+    indicators = [
+        np.eye(int(codes.max()) + 1)[codes] * np.sqrt(weight / 2)
+        for codes, weight in zip(price.codes.T, price.code_weights, strict=True)
+    ]
+    points = np.hstack([price.numeric, *indicators])
+    tree = cKDTree(points, compact_nodes=False, balanced_tree=False)  # the form that bears many equal points
+    distances = np.asarray(tree.query(points, k=k)[0])
+    return float((distances**2).sum() / (2 * k))
+
+
+def _checked(least: Sequence[float] | None, table: Table) -> Floats | None:
+    if least is None:
+        return None
+    if len(least) != len(table.sensitive):
+        raise InputError(
+            f"least_entropy needs one number of bits for each sensitive attribute ({', '.join(table.sensitive)}), "
+            f"not {list(least)!r}."
+        )
+    for name, bits in zip(table.sensitive, least, strict=True):
+        finite(f"The least entropy of '{name}'", bits)
+    return np.array([float(bits) for bits in least])

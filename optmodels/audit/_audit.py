@@ -1,0 +1,293 @@
+"""The audit: what a table as it stands protects and what it risks, from its values alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import types
+
+from optmodels.audit.report import audit_page, audit_text
+from optmodels.errors import InputError, unknown
+from optmodels.metrics import loss, privacy, risk
+from optmodels.metrics.privacy import Transport
+from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
+from optmodels.table.encoding import places_in_order
+
+if TYPE_CHECKING:
+    from optmodels.conditions import Conditions
+    from optmodels.table.hierarchy import Hierarchy
+
+_NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
+TAUS = (0.05, 0.075, 0.1)
+TOLERANCE = 1e-9  # two entropies or distances closer than this are equal: sums differ in their last bits
+
+Orders = Collection[str] | Mapping[str, Sequence[object] | pd.Index]
+
+
+@dataclass(frozen=True)
+class SensitiveLevels:
+    """What the worst class protects of one sensitive attribute; infinite where a model cannot hold at any level."""
+
+    distinct_l: int
+    entropy_l: float
+    recursive_c: float
+    t_variational: float
+    t_emd: float
+    t_ground: Literal["equal", "ordered", "hierarchical"]
+    alpha: float
+    basic_beta: float
+    enhanced_beta: float
+    delta_disclosure: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Privacy levels and risks of a table whose classes are its groups of equal quasi-identifiers."""
+
+    records: int
+    classes: int
+    k: int
+    average_class_size: float
+    linkage: Mapping[str, int]
+    homogeneity: Mapping[str, int]
+    prosecutor: float
+    journalist: float
+    marketer: float
+    discernibility: int
+    quasi: tuple[str, ...]
+    sensitive: Mapping[str, SensitiveLevels]
+    promise: Mapping[str, object] | None = None
+    missing: Mapping[str, object] | None = None
+    loss: Mapping[str, float] = field(default_factory=dict)
+
+    def check(self, promise: Conditions) -> list[str]:
+        """Every way in which this table falls short of a promise; nothing if it is kept."""
+        broken = [f"k is {self.k}, less than {promise.k}"] if self.k < promise.k else []
+        if not self.sensitive and (promise.distinct_l, promise.entropy_l, promise.t) != (None, None, None):
+            broken.append("there is no sensitive attribute to be diverse or close")
+        for name, levels in self.sensitive.items():
+            if promise.distinct_l is not None and levels.distinct_l < promise.distinct_l:
+                broken.append(f"distinct l of '{name}' is {levels.distinct_l}, less than {promise.distinct_l}")
+            if promise.entropy_l is not None and levels.entropy_l < promise.entropy_l - TOLERANCE:
+                broken.append(f"entropy l of '{name}' is {levels.entropy_l:.6g}, less than {promise.entropy_l:g}")
+            distance = levels.t_variational if promise.t_distance == "variational" else levels.t_emd
+            if promise.t is not None and distance > promise.t + TOLERANCE:
+                broken.append(f"t of '{name}' is {distance:.6g} ({promise.t_distance}), more than {promise.t:g}")
+        return broken
+
+    def annotated(
+        self,
+        *,
+        promise: Mapping[str, object] | None = None,
+        missing: Mapping[str, object] | None = None,
+        loss: Mapping[str, float] | None = None,
+    ) -> Audit:
+        """The same audit with what only the maker of a release knows: promise, missing values, loss."""
+        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for strict JSON: an infinite level is None."""
+        plain: dict[str, Any] = _strict(asdict(self))
+        return plain
+
+    def to_json(self) -> str:
+        """The audit as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+
+    def to_html(self) -> str:
+        """The audit as one page that needs nothing else."""
+        return audit_page(self)
+
+    def __str__(self) -> str:
+        return audit_text(self)
+
+
+def audit(
+    frame: pd.DataFrame,
+    *,
+    quasi: Sequence[str],
+    sensitive: str | Sequence[str] = (),
+    ordered: Orders = (),
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    taus: Sequence[float] = TAUS,
+    population: pd.DataFrame | None = None,
+) -> Audit:
+    """Audit a table as an attacker would meet it: its classes are the groups of equal quasi-identifiers.
+
+    Args:
+        frame: the table, released or not; a missing value equals another missing value.
+        quasi: names of the quasi-identifiers.
+        sensitive: names of the sensitive attributes.
+        ordered: sensitive attributes whose values have an order (numbers always do): names, for their natural
+            order, or a mapping from name to all values from lowest to highest.
+        hierarchies: hierarchies of sensitive attributes; they decide the ground distance of `t_emd`.
+        taus: probabilities above which a record counts as linked.
+        population: a table the release is a sample of, recoded alike, for journalist and marketer risk.
+
+    >>> people = pd.DataFrame({"age": ["30-39"] * 3 + ["40-49"] * 2, "illness": ["flu", "flu", "cold", "flu", "flu"]})
+    >>> found = audit(people, quasi=["age"], sensitive="illness")
+    >>> found.classes, found.k, found.homogeneity["total"], found.sensitive["illness"].distinct_l
+    (2, 2, 2, 1)
+    """
+    names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
+    _check_columns(frame, tuple(quasi), names, ordered)
+    labels = group_frame(frame, quasi)
+    sizes = class_sizes(labels)
+    found: dict[str, Histograms] = {}
+    levels: dict[str, SensitiveLevels] = {}
+    for name in names:
+        codes, values, has_order = _numbered(frame[name], ordered)
+        found[name] = histograms(labels, codes)
+        hierarchy = (hierarchies or {}).get(name)
+        levels[name] = sensitive_levels(found[name], values, has_order, hierarchy)
+    people = None if population is None else risk.population_sizes(frame, labels, population, quasi)
+    return judged(sizes, found, levels, quasi, taus, people)
+
+
+def judged(
+    sizes: NDArray[np.int64],
+    found: Mapping[str, Histograms],
+    levels: Mapping[str, SensitiveLevels],
+    quasi: Sequence[str],
+    taus: Sequence[float] = TAUS,
+    people: NDArray[np.int64] | None = None,
+) -> Audit:
+    """The audit of classes of these sizes, with these histograms of sensitive attributes and what they protect."""
+    return Audit(
+        records=int(sizes.sum()),
+        classes=len(sizes),
+        k=privacy.k_anonymity(sizes),
+        average_class_size=loss.average_class_size(sizes),
+        linkage={f"{tau:g}": risk.linkage(sizes, tau) for tau in taus},
+        homogeneity=risk.homogeneity(found),
+        prosecutor=risk.prosecutor(sizes),
+        journalist=risk.journalist(sizes, people),
+        marketer=risk.marketer(sizes, people),
+        discernibility=loss.discernibility(sizes),
+        quasi=tuple(quasi),
+        sensitive=levels,
+    )
+
+
+def _check_columns(frame: pd.DataFrame, quasi: tuple[str, ...], sensitive: tuple[str, ...], ordered: Orders) -> None:
+    if not quasi:
+        raise InputError("An audit needs at least one quasi-identifier: name the columns that others may know.")
+    asked = [*quasi, *sensitive]
+    for name in [*asked, *ordered]:
+        if name not in frame.columns:
+            raise unknown("column", str(name), map(str, frame.columns))
+    twice = [name for at, name in enumerate(asked) if name in asked[:at]]
+    if twice:
+        raise InputError(f"The column '{twice[0]}' is named twice; it can be a quasi-identifier or sensitive, once.")
+    doubled = [name for name in asked if isinstance(frame[name], pd.DataFrame)]
+    if doubled:
+        raise InputError(f"The table has several columns called '{doubled[0]}'; rename all but one.")
+    if not len(frame):
+        raise InputError("There is nothing to audit: the table has no records.")
+
+
+def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.integer[Any]], pd.Index, bool]:
+    """Codes of a sensitive attribute's values, the values, and whether their codes follow an order."""
+    name, dtype = str(column.name), column.dtype
+    given = pd.Index(ordered[name]) if isinstance(ordered, Mapping) and name in ordered else None
+    if given is None and isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+        given = pd.Index(dtype.categories)
+    if given is None and name in ordered and not types.is_numeric_dtype(dtype):
+        given = natural_order(column)
+    natural = name in ordered or (types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype))
+    codes, values = _factorized(column, sort=natural and given is None)
+    if given is not None:
+        place, given = places_in_order(given, values)
+        if (place < 0).any():
+            stranger = values[place < 0][0]
+            raise InputError(f"The order given for '{name}' does not list its value {stranger!r}; add it.")
+        codes, values = np.where(codes < 0, -1, place[codes]), given
+    if (codes < 0).any():  # a missing value is a value like any other, and comes last
+        codes, values = np.where(codes < 0, len(values), codes), values.append(pd.Index([None], dtype=object))
+    return codes, values, natural or given is not None
+
+
+def natural_order(column: pd.Series) -> pd.Index:
+    """The values of a column in ascending order; in text, numbers are compared as numbers.
+
+    >>> natural_order(pd.Series(["[100, 200)", "[20, 100)", "[-5, 20)"], dtype="category")).tolist()
+    ['[-5, 20)', '[20, 100)', '[100, 200)']
+    """
+    values = column.dropna().unique().tolist()
+    if all(isinstance(value, str) for value in values):
+        return pd.Index(sorted(values, key=_natural_key))
+    try:
+        rising: pd.Index = pd.Index(sorted(values))
+        return rising
+    except TypeError as problem:
+        raise not_comparable(str(column.name), problem) from problem
+
+
+def _natural_key(text: str) -> list[str | float]:
+    parts = _NUMBER.split(text)  # text and numbers take turns, so like is compared with like
+    return [float(part) if at % 2 else part for at, part in enumerate(parts)]
+
+
+def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]], pd.Index]:
+    if isinstance(column.dtype, pd.CategoricalDtype) and not sort:
+        return column.cat.codes.to_numpy(), column.cat.categories
+    try:
+        codes, values = pd.factorize(column, sort=sort)
+    except TypeError as problem:
+        raise not_comparable(str(column.name), problem) from problem
+    return codes, pd.Index(values)
+
+
+def sensitive_levels(
+    found: Histograms,
+    values: pd.Index,
+    has_order: bool,
+    hierarchy: Hierarchy | None,
+    *,
+    shares: NDArray[np.float64] | None = None,
+    least: int | None = None,
+) -> SensitiveLevels:
+    """What the worst class protects of an attribute; `shares` and the `least` l are the classes' own unless given."""
+    size = len(values)
+    shares = privacy.shares(found, size) if shares is None else shares
+    ground: Literal["equal", "ordered", "hierarchical"] = "ordered" if has_order else "equal"
+    transport = Transport.ordered(size) if has_order else Transport.equal(size)
+    if hierarchy is not None:
+        ground, transport = "hierarchical", Transport.hierarchical(hierarchy, values)
+
+    def worst(distance: Transport) -> float:
+        return float(privacy.transport_distance(found, shares, distance).max(initial=0.0))
+
+    return SensitiveLevels(
+        distinct_l=privacy.distinct_l(found),
+        entropy_l=privacy.entropy_l(found),
+        recursive_c=privacy.recursive_c(found, least),
+        t_variational=worst(Transport.variational(size)),
+        t_emd=worst(transport),
+        t_ground=ground,
+        alpha=privacy.alpha(found),
+        basic_beta=privacy.basic_beta(found, shares),
+        enhanced_beta=privacy.enhanced_beta(found, shares),
+        delta_disclosure=privacy.delta_disclosure(found, shares),
+    )
+
+
+def _strict(value: object) -> Any:
+    match value:
+        case Mapping():
+            return {str(name): _strict(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_strict(inner) for inner in value]
+        case np.generic():
+            return _strict(value.item())
+        case float():
+            return value if isfinite(value) else None
+    return value

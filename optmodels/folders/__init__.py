@@ -1,0 +1,1 @@
+"""Tables that fit into no memory: from a folder of Parquet parts to another."""

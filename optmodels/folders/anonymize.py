@@ -1,0 +1,360 @@
+"""Releases of tables that fit into no memory: a Parquet folder in, a Parquet folder out, by blocks.
+
+Pieces are summed up; groups of records that lie together are settled by a k-d tree on a sample and exact counts; pieces
+are shuffled to groups, groups solved block by block and recoded, and records put into parts by a hash of their released
+values. So equal records share a part, parts tell nothing of groups, and the audit is exact, part by part, from
+what was written. No process holds more than a piece, a group or a part; all of them must see the same files.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from math import ceil
+from pathlib import Path
+from time import perf_counter, sleep
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+
+from optmodels.audit import Audit
+from optmodels.audit.parts import Ground, Tally, merged_audit
+from optmodels.audit.report import audit_page
+from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
+from optmodels.folders import groups
+from optmodels.folders import seams as folder_seams
+from optmodels.folders.pieces import check_roles, common_types, pieces_of, plain_types, sum_up
+from optmodels.folders.routing import grow, merged_groups
+from optmodels.folders.seams import Members
+from optmodels.problem import Formulation
+from optmodels.recoding import Method
+from optmodels.solver import OnProgress, Progress
+from optmodels.solver.interrupt import Interrupt
+from optmodels.table.roles import Roles
+from optmodels.table.summary import Whole
+from solvers.blocks import USUAL, Blocks, blocks_optimise
+from solvers.blocks.crew import Crew, Step, crew, dask_client
+from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
+
+Result = TypeVar("Result")
+Told = Mapping[str, Any]
+
+GROUP_ROWS = 250_000
+SAMPLE_PER_GROUP = 1_000
+MOST_SAMPLED = 2_000_000
+REMOVALS = 20  # attempts to remove what is on its way
+AUDIT_FILE = "_audit.json"  # readers of Parquet folders pass over names that begin so
+
+
+@dataclass(frozen=True)
+class FolderRelease:
+    """A release in a folder: its audit from the written parts, what it cost, and how it came about."""
+
+    folder: Path
+    audit: Audit = field(repr=False)
+    values: Mapping[str, float]
+    method: Method
+    provenance: Mapping[str, object] = field(default_factory=dict, repr=False)
+
+    def to_html(self) -> str:
+        """The audit and the provenance as one page."""
+        return audit_page(self.audit, {"recoding": self.method, **self.provenance})
+
+
+def anonymize_folder(
+    source: object,
+    out: str | Path,
+    *,
+    roles: Roles,
+    formulation: Formulation,
+    solver: Blocks | None = None,
+    method: Method | None = None,
+    group_rows: int = GROUP_ROWS,
+    seed: int = 0,
+    time_limit: float | None = None,
+    on_progress: OnProgress | None = None,
+) -> FolderRelease:
+    """Anonymise a Parquet folder, or a Dask DataFrame, into a folder that appears whole or not at all.
+
+    `group_rows` is about how many records a worker holds at a time, and so bounds its memory. Once the time is over, or
+    after Ctrl-C, the blocks that are left are cut at medians, in groups under way too, which takes little; a second
+    Ctrl-C leaves nothing.
+
+    Raises:
+        InputError: the source, the roles or the options are wrong, or `out` exists already.
+        BrokenPromiseError: the written parts do not keep the promise; nothing is left of them.
+    """
+    whole("group_rows", group_rows, 1)
+    chosen = solver if solver is not None else Blocks()
+    target = Path(out)
+    if target.exists():
+        raise InputError(f"The folder '{target}' exists already: name a new one.")
+    if not target.parent.is_dir():
+        raise InputError(f"There is no folder '{target.parent}' to write '{target.name}' into.")
+    check_roles(roles)
+    with (
+        dask_client(chosen.address) as client,
+        _scratch(target.parent) as scratch,
+        crew(chosen.backend, chosen.workers_for(chosen.inner or USUAL), client) as workers,
+    ):
+        flow = _Flow(workers, seed, time_limit, on_progress)
+        folder = _as_folder(source, scratch)
+        return flow.run(folder, target, roles, formulation, chosen, method, group_rows, scratch)
+
+
+class _Flow:
+    """The steps one after the other, each done by all workers side by side."""
+
+    def __init__(self, workers: Crew, seed: int, time_limit: float | None, on_progress: OnProgress | None) -> None:
+        self.workers, self.seed, self.time_limit, self.on_progress = workers, seed, time_limit, on_progress
+        self.interrupt = Interrupt()
+        self.began = perf_counter()
+        self.held_back = 0.0  # seconds that are wanted for something else afterwards
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left; none after Ctrl-C."""
+        if self.interrupt.pressed:
+            return 0.0
+        return float("inf") if self.time_limit is None else self.time_limit - (perf_counter() - self.began)
+
+    def run(
+        self,
+        folder: Path,
+        out: Path,
+        roles: Roles,
+        formulation: Formulation,
+        solver: Blocks,
+        method: Method | None,
+        group_rows: int,
+        scratch: Path,
+    ) -> FolderRelease:
+        """From pieces to parts."""
+        with self.interrupt.listening():
+            pieces, schemas = pieces_of(folder)
+            columns = common_types(schemas, roles.settle(schemas[pieces[0].file].names), roles)
+            cleaned = roles.revised(identifiers=(), others="keep")
+            types = plain_types(columns, roles)
+            sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
+            total = Whole.all_of(sums)
+            # one group after the other: side by side is what groups are
+            inner = replace(solver, backend="in-process", workers=1, address=None, compare=False)
+            plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch)
+            wanted = max(1, round(total.n / group_rows))
+            share = min(1.0, max(2.0, SAMPLE_PER_GROUP * wanted) / total.n, MOST_SAMPLED / total.n)
+            samples = self._each("sampling", groups.sample, [(piece, plan, share) for piece in pieces])
+            if samples[0].refused is not None:
+                raise RefusedError(f"The solver 'blocks' cannot solve this problem: {samples[0].refused}")
+            chosen = method or samples[0].release_method
+            places = np.concatenate([one.places for one in samples])
+            tree = grow(places, max(1.0, len(places) / wanted))
+            mirrored = wanted if solver.cut == "strata" else 0
+            shuffled = self._each("shuffling", groups.shuffle, [(piece, plan, tree, mirrored) for piece in pieces])
+            assert samples[0].test is not None
+            settled = merged_groups(
+                samples[0].test,
+                sum(one.sizes for one in shuffled),  # type: ignore[arg-type]
+                sum(one.counts for one in shuffled),  # type: ignore[arg-type]
+                group_rows,
+            )
+            parts = max(1, ceil(total.n / group_rows))
+            members = [
+                [(one.file, one.row_groups[leaf]) for leaf in leaves for one in shuffled if leaf in one.row_groups]
+                for leaves in settled
+            ]
+            self.held_back = TIME_SHARE * (self.time_limit or 0.0) if solver.compare else 0.0
+            solved = self._solve(plan, members, chosen, parts)
+            self.held_back = 0.0
+            seams = (
+                self._seams(plan, members, solved, samples[0])
+                if solver.compare
+                else NOT_COMPARED.format("compare=False")
+            )
+            return self._publish(plan, out, solved, chosen, parts, types, samples[0], seams, shuffled)
+
+    def _solve(self, plan: groups.Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
+        def step(number: int, some: Members) -> Step[groups.Group]:
+            return Step(
+                groups.solve_group, lambda unfinished: (number, some, plan, method, parts, self._share(unfinished))
+            )
+
+        return self._stoppable("solving groups", plan, [step(number, some) for number, some in enumerate(members)])
+
+    def _seams(
+        self, plan: groups.Plan, members: Sequence[Members], solved: Sequence[groups.Group], sample: groups.Sample
+    ) -> Told | str:
+        """What seams cost, estimated from some groups; or why that is not known."""
+        blocks = sum(group.blocks for group in solved)
+        if blocks == 1:
+            return NOT_COMPARED.format("all records are one block")
+        if self.remaining <= 0 or any(group.by_median_cuts for group in solved):
+            return NOT_COMPARED.format("no time was left")
+
+        def step(number: int) -> Step[list[folder_seams.Pair]]:
+            after = members[number + 1] if number + 1 < len(members) else members[number - 1] if number else None
+            return Step(
+                folder_seams.pairs_of,
+                lambda unfinished: (number, members[number], after, plan, self._share(unfinished)),
+            )
+
+        chosen = folder_seams.sampled_groups(len(members), self.seed)
+        try:
+            found = self._stoppable("estimating what seams cost", plan, [step(number) for number in chosen])
+        except NoSolutionError as lost:  # the release itself is solved, and no worker is needed for it any more
+            return NOT_COMPARED.format(str(lost))
+        pairs = [pair for some in found for pair in some]
+        estimate = folder_seams.Estimate(pairs, sample.stand_in is not None)
+        return estimate.told() if pairs else NOT_COMPARED.format("no time was left")
+
+    def _share(self, unfinished: int) -> float | None:
+        """The seconds of one of so many steps that are not finished yet; None without a limit."""
+        left = self.remaining if self.interrupt.pressed else self.remaining - self.held_back
+        share = left * min(self.workers.workers, unfinished) / unfinished
+        return None if share == float("inf") else share
+
+    def _stoppable(self, note: str, plan: groups.Plan, steps: Sequence[Step[Result]]) -> list[Result]:
+        """The results of steps that Ctrl-C reaches while they are under way."""
+
+        def pass_on() -> None:
+            if self.interrupt.pressed:
+                plan.stop_file.touch()
+
+        try:
+            return self._all(note, steps, pass_on)
+        except BaseException:  # a second Ctrl-C, or a group without a solution: nobody waits for the others
+            plan.stop_file.touch()
+            raise
+
+    def _publish(
+        self,
+        plan: groups.Plan,
+        out: Path,
+        solved: Sequence[groups.Group],
+        method: Method,
+        parts: int,
+        types: pa.Schema,
+        sample: groups.Sample,
+        seams: Told | str,
+        shuffled: Sequence[groups.Shuffled],
+    ) -> FolderRelease:
+        conditions, inner = sample.conditions, sample.inner
+        draft = plan.scratch / "release"
+        draft.mkdir()
+        members = {
+            part: [(group.file, group.row_groups[part]) for group in solved if part in group.row_groups]
+            for part in range(parts)
+        }
+        given = [(part, some, plan, draft, types) for part, some in members.items() if some]
+        written = self._each("writing parts", groups.put_together, given)
+        tally = reduce(Tally.merged, (part.tally for part in written))
+        ground = Ground(
+            {name: levels.values for name, levels in plan.whole.sensitive.items()},
+            dict(zip(plan.whole.sensitive, plan.whole.sensitive_ordered, strict=True)),
+            {name: h for name, h in plan.roles.hierarchies.items() if name in plan.whole.sensitive},
+        )
+        quasi = list(plan.roles.quasi)
+        judged = self._each("auditing", groups.judge, [(part.file, quasi, ground, tally) for part in written])
+        audit = merged_audit(judged)
+        if broken := audit.check(conditions):
+            raise BrokenPromiseError(
+                f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written."
+            )
+        if audit.records != plan.whole.n:
+            raise BrokenPromiseError(f"The release has {audit.records} records of {plan.whole.n}. Nothing was written.")
+        gcp = sum(group.cells for group in solved) / (plan.whole.n * len(quasi))
+        values = groups.values_of(solved, plan.formulation)
+        audit = audit.annotated(promise=conditions.to_dict(), loss={**values, "gcp": gcp})
+        peaks = [*(one.peak for one in shuffled), *(one.peak for one in solved), *(one.peak for one in written)]
+        provenance = {
+            "formulation": plan.formulation.name,
+            "parameters": plan.formulation.to_dict(),
+            "solver": "blocks",
+            "inner": inner,
+            "values": values,
+            "seed": self.seed,
+            "seconds": perf_counter() - self.began,
+            "stop": "interrupted" if self.interrupt.pressed else "time" if self.remaining <= 0 else "converged",
+            "details": {
+                "pieces": len(shuffled),
+                "groups": len(solved),
+                "blocks": sum(group.blocks for group in solved),
+                "blocks_by_median_cuts": sum(group.by_median_cuts for group in solved),
+                "parts": len(written),
+                "workers": self.workers.workers,
+                "peak_worker_megabytes": round(max(peaks)),
+                "one_block": seams,
+                **blocks_optimise(sample.stand_in),
+            },
+            "remark": _remark(sum(group.blocks for group in solved), inner, seams),
+        }
+        record = {"audit": audit.to_dict(), **provenance}
+        (draft / AUDIT_FILE).write_text(json.dumps(record, indent=2, default=str) + "\n", encoding="utf-8")
+        draft.replace(out)
+        return FolderRelease(out, audit, values, method, provenance)
+
+    def _each(self, note: str, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Result]:
+        """The results of some work on each of these arguments."""
+        return self._all(note, [Step(work, lambda _, one=one: one) for one in given])  # type: ignore[misc]
+
+    def _all(
+        self, note: str, steps: Sequence[Step[Result]], meanwhile: Callable[[], object] = lambda: None
+    ) -> list[Result]:
+        results: dict[int, Result] = {}
+
+        def report() -> None:
+            if self.on_progress is not None:
+                seconds = perf_counter() - self.began
+                self.on_progress(Progress("blocks", seconds, None, None, None, note, len(results), len(steps)))
+            meanwhile()
+
+        def lost(step: int, error: BaseException) -> None:
+            raise NoSolutionError(
+                f"Workers died again and again ({' '.join(str(error).split())}): most likely they ran out of memory. "
+                "Lower group_rows, or give them more."
+            ) from error
+
+        self.workers.do(steps, take=results.__setitem__, lost=lost, report=report)
+        return [results[step] for step in range(len(steps))]
+
+
+def _remark(blocks: int, inner: str, seams: Told | str) -> str:
+    if isinstance(seams, str):
+        return not_said(blocks, seams)
+    return said(blocks, inner, float(seams["excess"]), str(seams["how"]))
+
+
+@contextmanager
+def _scratch(beside: Path) -> Iterator[Path]:
+    """A folder for what is on its way, on the same disk as the release; gone in the end."""
+    folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=beside))
+    try:
+        yield folder
+    finally:
+        with Interrupt().listening():  # an impatient Ctrl-C is not to leave half of it
+            for _ in range(REMOVALS):
+                shutil.rmtree(folder, ignore_errors=True)
+                if not folder.exists():
+                    break
+                sleep(0.1)  # a worker of a cluster was about to write
+
+
+def _as_folder(source: object, scratch: Path) -> Path:
+    """The source as a Parquet folder; a Dask DataFrame is written to one by its own workers."""
+    if isinstance(source, str | Path):
+        folder = Path(source)
+        if not folder.is_dir():
+            raise InputError(f"'{folder}' is not a folder of Parquet files.")
+        return folder
+    if hasattr(source, "to_parquet") and hasattr(source, "npartitions"):
+        folder = scratch / "source"
+        source.to_parquet(str(folder), write_index=False)
+        return folder
+    raise InputError(
+        f"A release by folder is made from a Parquet folder or a Dask DataFrame, not from {type(source).__name__}."
+    )

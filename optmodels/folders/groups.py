@@ -1,0 +1,321 @@
+"""What a worker does with a folder of records: sample, shuffle, solve a group of blocks, put a part together, judge it.
+
+Every step reads files, writes one file that appears whole or not at all, and can be done again by anyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import reduce
+from math import isclose
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from optmodels.audit import Audit
+from optmodels.audit.parts import Ground, Tally, part_audit
+from optmodels.conditions import ClassTest, Conditions
+from optmodels.errors import NoSolutionError
+from optmodels.files import write_whole
+from optmodels.folders.pieces import (
+    Columns,
+    Piece,
+    frame_of,
+    frame_together,
+    peak_megabytes,
+    read_together,
+    write_sorted,
+)
+from optmodels.folders.routing import Tree, dealt, places_in_all
+from optmodels.partition import Labels
+from optmodels.price import SPREAD, Floats, extent
+from optmodels.problem import Divisible, Formulation, PartValues, Pooling, Problem, Separable, whole_price
+from optmodels.recoding import Method, in_value_order, recode, spelled
+from optmodels.solver import Run
+from optmodels.table import Table
+from optmodels.table.roles import Roles
+from optmodels.table.summary import Moments, Whole
+from solvers.blocks.cutting import measured_by
+from solvers.blocks.watching import pressed_once
+from solvers.blocks.work import block_seed, median_cuts
+
+if TYPE_CHECKING:
+    from solvers.blocks import Blocks
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every step has to know."""
+
+    roles: Roles
+    columns: Columns
+    formulation: Formulation
+    solver: Blocks  # of one group, by one worker
+    seed: int
+    whole: Whole
+    scratch: Path
+
+    @property
+    def stop_file(self) -> Path:
+        """What tells all workers to stop once it is there: threads, processes and other machines see the same files."""
+        return self.scratch / "stop"
+
+    def stopped(self) -> bool:
+        """Whether that file is there, or the folder that it would be in is gone."""
+        return self.stop_file.exists() or not self.scratch.exists()
+
+    @property
+    def roles_once_cleaned(self) -> Roles:
+        """The roles of records that were cleaned and binned before."""
+        labels = {name: tuple(self.whole.sensitive[name].values) for name in self.roles.bins}
+        return self.roles.revised(missing="error", bins={}, orders={**self.roles.orders, **labels})
+
+    def posed(self, table: Table) -> Problem:
+        """The problem of some of the records, measured as the whole is."""
+        return self.formulation.build(table.part_of(self.whole), self.seed)
+
+    def read(self, members: Sequence[tuple[str, int]]) -> Problem:
+        """The problem of a group that lies in so many row groups of files."""
+        return self.posed(Table.with_roles(frame_together(members), self.roles_once_cleaned))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Places of some records of a piece, what is tested of classes, and why the solver would refuse, if it would."""
+
+    places: Floats
+    test: ClassTest | None
+    release_method: Method
+    refused: str | None
+    conditions: Conditions
+    inner: str
+    stand_in: str | None
+
+
+def sample(piece: Piece, plan: Plan, share: float) -> Sample:
+    """A random share of a piece's records as points."""
+    table = piece.table(plan.roles, plan.columns)
+    problem = plan.posed(table)
+    refused = _refused(problem, plan)
+    if refused is not None or not isinstance(problem, Divisible):
+        return Sample(np.zeros((0, 0)), None, problem.release_method, refused, problem.conditions, "", None)
+    chosen = np.random.default_rng([plan.seed, piece.number]).random(table.n) < share
+    return Sample(
+        places_of(problem)[chosen],
+        problem.test.take(np.zeros(0, np.int64)),
+        problem.release_method,
+        None,
+        problem.conditions,
+        plan.solver.inner_for(problem),
+        problem.stand_in,
+    )
+
+
+def _refused(problem: Problem, plan: Plan) -> str | None:
+    """Why the problem cannot be solved in groups that no process holds all of, or None."""
+    if not isinstance(problem.formulation, Pooling) and (
+        not isinstance(problem, Separable) or problem.n_classes is not None
+    ):
+        return (
+            f"from folder to folder each class has a price of its own, and '{problem.formulation.name}' with the "
+            f"target '{problem.target.name}' ties all classes together: name a file with --out, to go by way of memory."
+        )
+    return plan.solver.refuses(problem)
+
+
+def places_of(problem: Problem) -> Floats:
+    """Records as points that are comparable across groups."""
+    levels = [len(problem.table.levels[name]) for name in problem.table.categorical]
+    return places_in_all(measured_by(problem), levels)
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """The records of a piece in a file by group, and how many of which sensitive values each group got."""
+
+    file: str
+    row_groups: Mapping[int, int]
+    sizes: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    peak: float
+
+
+def shuffle(piece: Piece, plan: Plan, tree: Tree, mirrored: int) -> Shuffled:
+    """Write a piece's records by group: as the tree says, or dealt to `mirrored` groups if that is not 0."""
+    table = piece.table(plan.roles, plan.columns)
+    problem = plan.posed(table)
+    groups = mirrored or tree.groups
+    key = dealt(problem.test, mirrored, piece.number) if mirrored else tree.route(places_of(problem), piece.number)
+    values = int(problem.test.starts[-1])
+    counts = np.zeros((groups, values), np.int64)
+    for codes in problem.test.codes.T:
+        counts += np.bincount(key * values + codes, minlength=groups * values).reshape(groups, values)
+    file = plan.scratch / f"piece-{piece.number:06}.parquet"
+    found = write_sorted(table.frame, key, file)
+    return Shuffled(str(file), found, np.bincount(key, minlength=groups), counts, peak_megabytes())
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What classes cost and what everyone in one class would, in pieces that can be added up."""
+
+    total: float
+    scale: float | None  # None: the price of everyone in one class, from the next two
+    moments: tuple[Moments, ...]
+    mismatches: tuple[tuple[float, NDArray[np.int64]], ...]
+
+    @classmethod
+    def of(cls, problem: Separable, labels: NDArray[np.int64]) -> Cost:
+        """The cost of a partition of a part of the records."""
+        assert isinstance(problem, Problem)
+        price, table = problem.price, problem.table
+        # a model that reports shares of what one class would lose can know that of its own records only
+        of_everyone = price.kind == SPREAD and isclose(problem.price_scale, whole_price(price), rel_tol=1e-12)
+        return cls(
+            price.total(labels),
+            None if of_everyone else problem.price_scale,
+            tuple(Moments.of(column) for column in price.numeric.T),
+            tuple(
+                (float(weight), np.bincount(price.codes[:, j], minlength=len(table.levels[name])).astype(np.int64))
+                for j, (name, weight) in enumerate(zip(table.categorical, price.code_weights, strict=True))
+            ),
+        )
+
+    def merged(self, other: Cost) -> Cost:
+        """The cost of both."""
+        return Cost(
+            self.total + other.total,
+            self.scale if other.scale == self.scale else None,
+            tuple(mine.merged(theirs) for mine, theirs in zip(self.moments, other.moments, strict=True)),
+            tuple(
+                (weight, mine + theirs)
+                for (weight, mine), (_, theirs) in zip(self.mismatches, other.mismatches, strict=True)
+            ),
+        )
+
+    @property
+    def value(self) -> float:
+        """The target's value."""
+        if self.scale is not None:
+            return self.total / self.scale
+        everyone = sum(moments.squares for moments in self.moments)
+        everyone += sum(weight * int(counts.sum() - counts.max()) for weight, counts in self.mismatches)
+        return self.total / (everyone or 1.0)
+
+
+@dataclass(frozen=True)
+class Group:
+    """The recoded records of a group in a file by part, and what that took."""
+
+    file: str
+    row_groups: Mapping[int, int]
+    cells: float  # the sum of all cells' shares of their attribute's range
+    worth: Mapping[str, Cost] | PartValues
+    blocks: int
+    by_median_cuts: int
+    peak: float
+
+
+def solve_group(
+    number: int, members: Sequence[tuple[str, int]], plan: Plan, method: Method, parts: int, seconds: float | None
+) -> Group:
+    """Cut a group into blocks, solve them, recode, and write the records by the part that their values belong to."""
+    problem = plan.read(members)
+    if reason := problem.impossible():
+        raise NoSolutionError(f"A group of {problem.n} records has no solution: {reason}")
+    labels, details = _solved(problem, plan, block_seed(plan.seed, number), seconds)
+    table = problem.table
+    recoded = _uniform(table, recode(table, labels, method), method)
+    key = pd.util.hash_pandas_object(recoded[list(table.quasi)], index=False).to_numpy() % np.uint64(parts)
+    file = plan.scratch / f"group-{number:06}.parquet"
+    found = write_sorted(recoded, key.astype(np.int64), file)
+    return Group(
+        str(file),
+        found,
+        extent(table.rescaled(weights=dict.fromkeys(table.quasi, 1.0))).total(labels),
+        _worth(problem, labels),
+        _count(details["blocks"]),
+        _count(details["blocks_by_median_cuts"]),
+        peak_megabytes(),
+    )
+
+
+def _worth(problem: Problem, labels: Labels) -> Mapping[str, Cost] | PartValues:
+    if isinstance(problem, Separable):
+        return {problem.target.name: Cost.of(problem, labels)}
+    return PartValues(problem.values(labels), problem.n, int(labels.max()) + 1)
+
+
+def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> tuple[Labels, dict[str, object]]:
+    """The classes of a group and what became of its blocks; once told to stop, what is left is cut at medians."""
+    with pressed_once(plan.stopped) as interrupt:
+        if not interrupt.pressed and (seconds is None or seconds > 0):
+            run = Run(problem, plan.solver.name, time_limit=seconds, seed=seed)
+            run.interrupt = interrupt
+            with suppress(KeyboardInterrupt):  # the blocks that were solved until then are kept
+                plan.solver.search(problem, run)
+            if run.labels is not None:
+                return run.labels, run.details
+    hurried = median_cuts(problem)
+    if hurried.labels is None:
+        raise NoSolutionError(f"A group of {problem.n} records has no solution that median cuts would find.")
+    return hurried.labels.astype(np.int64), {"blocks": 1, "blocks_by_median_cuts": 1}
+
+
+def _count(value: object) -> int:
+    assert isinstance(value, int)
+    return value
+
+
+def _uniform(table: Table, recoded: pd.DataFrame, method: Method) -> pd.DataFrame:
+    """Numbers in one way in all groups: floating ones as centroids, text otherwise, whatever a group's values allow."""
+    for name, kind in table.kinds.items():
+        if method == "centroid" and kind == "numeric":
+            recoded[name] = recoded[name].astype(np.float64)
+        elif method != "centroid" and pd.api.types.is_numeric_dtype(recoded[name].dtype):
+            codes, values = pd.factorize(recoded[name])
+            recoded[name] = pd.Index(spelled(np.asarray(values)), dtype="str").take(codes)
+    return recoded
+
+
+@dataclass(frozen=True)
+class Part:
+    """A written part of the release and what has to be known of it before any part can be judged."""
+
+    file: str
+    tally: Tally
+    peak: float
+
+
+def put_together(number: int, members: Sequence[tuple[str, int]], plan: Plan, out: Path, types: pa.Schema) -> Part:
+    """Write a part of the release, its rows in the order of their values, and take its tally from the file."""
+    table = read_together(members)
+    wanted = pa.schema([types.field(field.name) if field.name in types.names else field for field in table.schema])
+    frame = in_value_order(frame_of(table.cast(wanted)))
+    file = out / f"part-{number:05}.parquet"
+    write_whole(file, lambda draft: pq.write_table(pa.Table.from_pandas(frame, wanted, preserve_index=False), draft))
+    written = pq.read_table(file).to_pandas()
+    tally = Tally.of(written, list(plan.roles.quasi), plan.roles.sensitive)
+    return Part(str(file), tally, peak_megabytes())
+
+
+def judge(file: str, quasi: Sequence[str], ground: Ground, tally: Tally) -> Audit:
+    """The audit of a written part, against the tally of all of them."""
+    return part_audit(pq.read_table(file).to_pandas(), quasi, ground, tally)
+
+
+def values_of(groups: Sequence[Group], formulation: Formulation) -> dict[str, float]:
+    """What all groups together are worth."""
+    parts = [group.worth for group in groups if isinstance(group.worth, PartValues)]
+    if parts:
+        assert isinstance(formulation, Pooling)
+        return formulation.pooled(parts)
+    costs = [group.worth for group in groups if not isinstance(group.worth, PartValues)]
+    return {name: reduce(Cost.merged, (cost[name] for cost in costs)).value for name in costs[0]}

@@ -1,0 +1,241 @@
+"""Pieces of a table that lies in Parquet files: read one at a time, cleaned as a table is, never all together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from optmodels.errors import InputError
+from optmodels.files import write_whole
+from optmodels.table import Table
+from optmodels.table.roles import Roles
+from optmodels.table.summary import Whole
+
+Columns = Mapping[str, pa.DataType | None]  # what is read, as which type; None: as each file has it
+
+PIECE_ROWS = 500_000
+_NULLABLE = {
+    pa.type_for_alias(str(kind).lower()): kind
+    for kind in (
+        *(pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype()),
+        *(pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype()),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some row groups of a file; `number` tells pieces apart."""
+
+    number: int
+    file: str
+    row_groups: tuple[int, ...]
+
+    def table(self, roles: Roles, columns: Columns) -> Table:
+        """The records of the piece, checked and cleaned."""
+        names = list(columns)
+        try:
+            found = pq.ParquetFile(self.file).read_row_groups(list(self.row_groups), columns=names).select(names)
+            return Table.with_roles(_small_frame(_alike(found, roles, columns)), roles)
+        except InputError as problem:
+            raise InputError(f"In '{self.file}': {problem}") from problem
+
+
+def pieces_of(folder: Path, rows: int = PIECE_ROWS) -> tuple[list[Piece], dict[str, pa.Schema]]:
+    """The pieces of a folder of Parquet files, and the columns of every file that has records.
+
+    A row group is the least that is read at a time, so files with giant row groups take as much memory.
+    """
+    files = sorted(path for path in folder.rglob("*.parquet") if not path.name.startswith(("_", ".")))
+    if not files:
+        raise InputError(f"The folder '{folder}' has no Parquet files (*.parquet).")
+    pieces: list[Piece] = []
+    names: set[str] | None = None
+    schemas: dict[str, pa.Schema] = {}
+    for file in files:
+        try:
+            source = pq.ParquetFile(file)
+        except (OSError, pa.ArrowException) as problem:
+            raise InputError(f"Cannot read '{file}': {' '.join(str(problem).split())}") from problem
+        schema = pa.schema([field for field in source.schema_arrow if not field.name.startswith("__index_level_")])
+        found = set(schema.names)
+        if names is not None and found != names:
+            odd = sorted(found ^ names)[0]
+            raise InputError(f"'{file}' and '{files[0]}' do not have the same columns: see '{odd}'.")
+        names = names or found
+        some: list[int] = []
+        held = 0
+        for group in range(source.metadata.num_row_groups):
+            size = source.metadata.row_group(group).num_rows
+            if some and held + size > rows:
+                pieces.append(Piece(len(pieces), str(file), tuple(some)))
+                some, held = [], 0
+            if size:
+                some.append(group)
+                held += size
+        if some:
+            pieces.append(Piece(len(pieces), str(file), tuple(some)))
+            schemas[str(file)] = schema
+    if not pieces:
+        raise InputError(f"The files in '{folder}' have columns but no records.")
+    return pieces, schemas
+
+
+def check_roles(roles: Roles) -> None:
+    """What needs all of a column at once cannot be done piece by piece."""
+    if roles.missing in ("impute", "category"):
+        raise InputError(
+            f"missing='{roles.missing}' needs all of a column at once, and a folder is read in pieces: fill the gaps "
+            "beforehand, or use missing='drop' or 'error'."
+        )
+    for name, bins in roles.bins.items():
+        if isinstance(bins, int):
+            raise InputError(
+                f"{bins} quantiles of '{name}' need all of it at once, and a folder is read in pieces: give the edges "
+                f"of the bins, such as bins={{'{name}': [0, 10, 20]}}."
+            )
+
+
+def common_types(schemas: Mapping[str, pa.Schema], names: Sequence[str], roles: Roles) -> Columns:
+    """The type of each column that holds what any of the files has in it, or an error that says which two differ."""
+    common: dict[str, pa.DataType | None] = {}
+    for name in names:
+        kind: pa.DataType | None = pa.null()
+        widest = (pa.null(), "")  # the type that a file has, and the file, that `kind` was widened for last
+        for file, schema in schemas.items():
+            found = _held(schema.field(name).type, name, roles)
+            if kind is None or found == kind:
+                continue
+            try:
+                both = [pa.schema([(name, kind)]), pa.schema([(name, found)])]
+                wider = pa.unify_schemas(both, promote_options="permissive").field(name).type
+            except pa.ArrowException as problem:
+                if _as_numbers(name, roles):  # text that reads as numbers is as good
+                    kind = None
+                    continue
+                raise InputError(
+                    f"Column '{name}' has the type {widest[0]} in '{widest[1]}' and {found} in '{file}', which no type "
+                    "holds both of: write it as one type in all files, such as text."
+                ) from problem
+            if wider != kind:
+                kind, widest = wider, (found, file)
+        common[name] = kind
+    return common
+
+
+def _as_numbers(name: str, roles: Roles) -> bool:
+    return roles.quasi.get(name) == "numeric" or name in roles.bins
+
+
+def _held(kind: pa.DataType, name: str, roles: Roles) -> pa.DataType:
+    """The type of what a table holds of a column: values instead of their numbers, text instead of dates as levels."""
+    held = kind.value_type if pa.types.is_dictionary(kind) else kind
+    levels = name in (*roles.quasi, *roles.sensitive) and not _as_numbers(name, roles)
+    return pa.string() if levels and pa.types.is_temporal(held) else held
+
+
+def _alike(table: pa.Table, roles: Roles, columns: Columns) -> pa.Table:
+    """The table with the types that all files have in common; categories and their order stay as they are."""
+    for at, field in enumerate(table.schema):
+        held, wanted = _held(field.type, field.name, roles), columns[field.name]
+        if wanted is None or held == wanted or (_is_text(held) and _is_text(wanted)):
+            continue
+        try:
+            table = table.set_column(at, field.name, table.column(at).cast(wanted))
+        except pa.ArrowException as problem:
+            raise InputError(
+                f"Column '{field.name}' has the type {held} here and other types in other files, and as {wanted}, "
+                f"which is for all of them, it would not be the same ({' '.join(str(problem).split())}): write it as "
+                "one type in all files, such as text."
+            ) from problem
+    return table
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def plain_types(columns: Columns, roles: Roles) -> pa.Schema:
+    """The types of the columns that are released as they are, so that all parts have the same."""
+    plain = [pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, _is_text]
+    kept = {name: kind for name, kind in columns.items() if name not in roles.quasi and name not in roles.bins}
+    return pa.schema([(name, kind) for name, kind in kept.items() if any(is_(kind) for is_ in plain)])
+
+
+def sum_up(piece: Piece, roles: Roles, columns: Columns) -> Whole:
+    """What the whole has to know of a piece."""
+    return Whole.of(piece.table(roles, columns))
+
+
+def read_together(places: Sequence[tuple[str, int]]) -> pa.Table:
+    """Row groups of several files, one after the other; whole numbers become floating ones where one file has those."""
+    found = [pq.ParquetFile(file).read_row_group(group) for file, group in places]
+    return pa.concat_tables(found, promote_options="permissive")
+
+
+def frame_together(places: Sequence[tuple[str, int]]) -> pd.DataFrame:
+    """Row groups of several files as one frame."""
+    return _small_frame(read_together(places))
+
+
+def _small_frame(table: pa.Table) -> pd.DataFrame:
+    """The table as a frame, text as categories, which is small."""
+    for at, field in enumerate(table.schema):
+        if _is_text(field.type):
+            table = table.set_column(at, field.name, table.column(at).dictionary_encode())
+    return frame_of(table)
+
+
+def frame_of(table: pa.Table) -> pd.DataFrame:
+    """The table as a frame; whole numbers with gaps stay whole, since as floating ones large numbers lose digits."""
+    frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
+    for column, field in zip(table.columns, table.schema, strict=True):
+        if pa.types.is_integer(field.type) and column.null_count:
+            frame[field.name] = column.to_pandas(types_mapper=_NULLABLE.get)
+    return frame
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """Categories as the values they stand for: two files number them differently."""
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            table = table.set_column(at, field.name, table.column(at).cast(field.type.value_type))
+    return table
+
+
+def write_sorted(frame: pd.DataFrame, key: NDArray[np.integer[Any]], path: Path) -> Mapping[int, int]:
+    """Write rows by key, a row group for each; the number of the row group of every key that occurs.
+
+    The file appears whole or not at all, so work that is done again after a worker died finds nothing half done.
+    """
+    order = np.argsort(key, kind="stable")
+    table = _plain(pa.Table.from_pandas(frame.take(order), preserve_index=False))
+    keys, starts = np.unique(key[order], return_index=True)
+    ends = [*starts[1:].tolist(), len(order)]
+
+    def fill(draft: Path) -> None:
+        with pq.ParquetWriter(draft, table.schema) as writer:
+            for start, end in zip(starts.tolist(), ends, strict=True):
+                writer.write_table(table.slice(start, end - start), row_group_size=max(end - start, 1))
+
+    write_whole(path, fill)
+    return {int(k): place for place, k in enumerate(keys.tolist())}
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process has held so far."""
+    try:
+        import resource
+    except ImportError:  # not on every system
+        return 0.0
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return held / (1024**2 if os.uname().sysname == "Darwin" else 1024)

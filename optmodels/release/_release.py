@@ -1,0 +1,140 @@
+"""A release: a table recoded by a partition, audited from its own values before anything can be written."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from pandas.api import types
+
+from optmodels.audit import Audit, audit
+from optmodels.audit.report import audit_page
+from optmodels.errors import BrokenPromiseError
+from optmodels.files import write_whole
+from optmodels.metrics.loss import gcp, released_information_loss
+from optmodels.partition import canonical
+from optmodels.recoding import Method, in_value_order, recode
+
+if TYPE_CHECKING:
+    from optmodels.conditions import Conditions
+    from optmodels.table import Table
+
+__all__ = ["Method", "Release", "recode", "release"]
+
+
+@dataclass(frozen=True)
+class Release:
+    """An anonymised table that keeps its promise, its audit, and how it came about.
+
+    The rows are in an order that depends on the released values alone; which original record a row belongs to is
+    not kept.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    audit: Audit = field(repr=False)
+    method: Method
+    provenance: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def loss(self) -> Mapping[str, float]:
+        """What the recoding cost, against the original table."""
+        return self.audit.loss
+
+    def with_provenance(self, more: Mapping[str, object]) -> Release:
+        """The same release with more said about how it came about."""
+        return replace(self, provenance={**self.provenance, **more})
+
+    def to_csv(self, path: str | Path) -> Path:
+        """Write the table as CSV, whole or not at all."""
+        if _has_carriage_return(self.frame):  # unquoted by default, and whoever reads it takes it for a line's end
+            return write_whole(path, lambda file: self.frame.to_csv(file, index=False, quoting=csv.QUOTE_NONNUMERIC))
+        return write_whole(path, lambda file: self.frame.to_csv(file, index=False))
+
+    def to_parquet(self, path: str | Path) -> Path:
+        """Write the table as Parquet, whole or not at all."""
+        return write_whole(path, lambda file: self.frame.to_parquet(file, index=False))
+
+    def save_audit(self, path: str | Path) -> Path:
+        """Write the audit as JSON."""
+        return write_whole(path, lambda file: file.write_text(self.audit.to_json() + "\n", encoding="utf-8"))
+
+    def save_report(self, path: str | Path) -> Path:
+        """Write the audit and the provenance as one HTML page."""
+        return write_whole(path, lambda file: file.write_text(self.to_html(), encoding="utf-8"))
+
+    def to_html(self) -> str:
+        """The audit and the provenance as one HTML page."""
+        return audit_page(self.audit, {"recoding": self.method, **self.provenance})
+
+
+def release(
+    table: Table,
+    labels: ArrayLike,
+    *,
+    promise: Conditions,
+    method: Method = "centroid",
+    levels: NDArray[np.int64] | None = None,
+    loss: Mapping[str, float] | None = None,
+    provenance: Mapping[str, object] | None = None,
+) -> Release:
+    """Recode a table by a partition, audit the result from its own values, and hand it over if it keeps its promise.
+
+    `levels` are those of hierarchies that classes are released on, see `recode`; `loss` is what else the maker of the
+    release has to say about what it cost.
+
+    Raises:
+        BrokenPromiseError: the recoded table does not satisfy `promise`.
+
+    >>> from optmodels.conditions import Conditions
+    >>> from optmodels.table import Table
+    >>> people = pd.DataFrame({"age": [31, 47, 33, 45], "illness": ["flu", "flu", "cold", "cold"]})
+    >>> table = Table(people, quasi={"age": "numeric"}, sensitive="illness")
+    >>> release(table, [0, 1, 0, 1], promise=Conditions(k=2, distinct_l=2), method="interval").frame
+           age illness
+    0  [31-33]    cold
+    1  [31-33]     flu
+    2  [45-47]    cold
+    3  [45-47]     flu
+    """
+    recoded = recode(table, labels, method, levels=levels)
+    frame = in_value_order(recoded)
+    found = audit(
+        frame,
+        quasi=table.quasi,
+        sensitive=table.sensitive,
+        ordered={
+            name: levels
+            for name, levels, ordered in zip(
+                table.sensitive, table.sensitive_levels, table.sensitive_ordered, strict=True
+            )
+            if ordered
+        },
+        hierarchies=table.hierarchies,
+    )
+    broken = found.check(promise)
+    if broken:
+        raise BrokenPromiseError(
+            f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written; the partition it was "
+            "made from breaks the conditions."
+        )
+    cost = {**(loss or {}), "gcp": gcp(table, canonical(labels), levels)}
+    if method == "centroid":
+        cost = {"information_loss": released_information_loss(table, recoded)} | cost
+    noted = found.annotated(promise=promise.to_dict(), missing=table.missing_report, loss=cost)
+    return Release(frame, noted, method, dict(provenance or {}))
+
+
+def _has_carriage_return(frame: pd.DataFrame) -> bool:
+    def within(texts: pd.Series | pd.Index) -> bool:
+        return bool(texts.astype(str).str.contains("\r", regex=False).any())
+
+    columns = [column for _, column in frame.items() if not types.is_numeric_dtype(column.dtype)]
+    return within(frame.columns) or any(
+        within(column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column) for column in columns
+    )

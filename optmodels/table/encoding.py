@@ -1,0 +1,319 @@
+"""Columns into arrays: numbers checked, values numbered, missing cells settled, sensitive numbers binned."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pandas.api import types
+
+from optmodels.errors import InputError
+from optmodels.table.roles import Bins, Roles
+
+MISSING_LEVEL = "missing"
+_SHOWN = 3
+_LARGEST = 1e140  # sums of squares of millions of such numbers are numbers still
+
+Codes = NDArray[np.int32]
+
+
+def numeric_column(column: pd.Series, name: str) -> pd.Series:
+    """The column as plain finite numbers or NaN; text that reads as a number is taken as one.
+
+    >>> numeric_column(pd.Series(["1.5", "2"]), "dose").tolist()
+    [1.5, 2.0]
+    """
+    plain = _plain(column, name)
+    if types.is_bool_dtype(plain.dtype):
+        return plain.astype(np.int64)
+    if not types.is_numeric_dtype(plain.dtype):
+        plain = _read_numbers(plain, name)
+    if plain.dtype.kind not in "iuf":
+        raise InputError(f"Column '{name}' holds values of type {plain.dtype}, which is not a plain number.")
+    _check_finite(plain, name)
+    _check_size(plain, name)
+    return plain
+
+
+def level_column(column: pd.Series, name: str) -> pd.Series:
+    """The column as plain text, numbers or categories, fit to be numbered; dates and intervals become text."""
+    plain = _plain(column, name)
+    if isinstance(plain.dtype, pd.CategoricalDtype):
+        if _holds_dates(plain.cat.categories):
+            return plain.cat.rename_categories([str(category) for category in plain.cat.categories])
+    elif _holds_dates(plain):
+        codes, distinct = _factorize(plain, name)
+        return _categories(codes, [str(value) for value in distinct], plain.index, name)
+    elif plain.dtype.kind == "f":
+        _check_finite(plain, name)
+    return plain
+
+
+def _plain(column: pd.Series, name: str) -> pd.Series:
+    """The column in numpy's types, or text or categories: pandas' nullable and Arrow types are unwrapped."""
+    dtype = column.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        return pd.Series(pa.array(column.array).to_pandas().array, column.index, name=name)
+    if isinstance(dtype, pd.SparseDtype):
+        return pd.Series(np.asarray(column), column.index, name=name)
+    if types.is_numeric_dtype(dtype) and not isinstance(dtype, np.dtype):  # Int64, Float64, boolean
+        if column.isna().any():
+            return pd.Series(column.to_numpy(np.float64, na_value=np.nan), column.index, name=name)
+        return pd.Series(column.to_numpy(dtype.numpy_dtype), column.index, name=name)  # type: ignore[attr-defined]
+    return column.infer_objects() if types.is_object_dtype(dtype) else column
+
+
+def _holds_dates(column: pd.Series | pd.Index) -> bool:
+    if types.is_object_dtype(column.dtype):
+        first = next(iter(column.dropna()[:1]), None)
+        return isinstance(first, datetime.date | datetime.time | datetime.timedelta | pd.Period | pd.Interval)
+    return column.dtype.kind in "mM" or isinstance(column.dtype, pd.PeriodDtype | pd.IntervalDtype)
+
+
+def _factorize(column: pd.Series, name: str) -> tuple[NDArray[np.intp], pd.Index]:
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.cat.codes.to_numpy().astype(np.intp), column.cat.categories
+    try:
+        numbers, distinct = pd.factorize(column)
+    except TypeError as problem:
+        raise InputError(
+            f"Column '{name}' holds values that cannot be compared ({problem}); turn them into text."
+        ) from problem
+    return numbers.astype(np.intp, copy=False), pd.Index(distinct)
+
+
+def _categories(
+    codes: NDArray[np.intp], texts: list[str], index: pd.Index, name: str, *, ordered: bool = False
+) -> pd.Series:
+    return pd.Series(pd.Categorical.from_codes(codes, pd.Index(texts), ordered=ordered), index, name=name)
+
+
+def _read_numbers(column: pd.Series, name: str) -> pd.Series:
+    codes, distinct = _factorize(column, name)
+    if _holds_dates(distinct):
+        raise InputError(
+            f"Column '{name}' holds dates, not numbers; turn it into a number first, such as the year, or make it "
+            "'categorical', where every date is a value of its own."
+        )
+    numbers = np.asarray(pd.to_numeric(pd.Index(distinct.to_numpy(object), dtype=object), errors="coerce"))
+    if numbers.dtype.kind not in "iuf":
+        numbers = numbers.astype(np.float64)
+    unreadable = np.flatnonzero(pd.isna(numbers) & ~pd.isna(distinct))
+    bad = np.flatnonzero(np.isin(codes, unreadable)) if unreadable.size else unreadable
+    if bad.size:
+        raise InputError(
+            f"Column '{name}' is to be numeric but has text in {_cells(column, bad)}. Correct these cells, leave them "
+            f"empty and choose a policy for missing values, or make '{name}' categorical."
+        )
+    if (codes < 0).any():
+        numbers = np.append(numbers.astype(np.float64), np.nan)  # code -1 picks this one
+    return pd.Series(numbers[codes], column.index, name=name)
+
+
+def _check_finite(column: pd.Series, name: str) -> None:
+    if column.dtype.kind == "f" and np.isinf(column.to_numpy()).any():
+        bad = np.flatnonzero(np.isinf(column.to_numpy()))
+        raise InputError(
+            f"Column '{name}' has an infinity in {_cells(column, bad)}; replace it by a number or leave the cell empty."
+        )
+
+
+def _check_size(column: pd.Series, name: str) -> None:
+    if column.dtype == np.float64 and max(-column.min(), column.max()) > _LARGEST:
+        bad = np.flatnonzero(np.abs(column.to_numpy()) > _LARGEST)
+        raise InputError(
+            f"Column '{name}' has numbers beyond {_LARGEST:g} in {_cells(column, bad)}, whose squares are none that a "
+            f"computer can add up; give '{name}' in larger units, or its logarithm."
+        )
+
+
+def _cells(column: pd.Series, rows: NDArray[np.intp]) -> str:
+    shown = ", ".join(f"row {row + 1} ({_shown(column.iloc[row])})" for row in rows[:_SHOWN].tolist())
+    return shown + (f" and {rows.size - _SHOWN:,} more" if rows.size > _SHOWN else "")
+
+
+def _shown(value: object) -> str:
+    text = repr(value.item() if isinstance(value, np.generic) else value)
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+def sorted_levels(column: pd.Series, name: str) -> tuple[Codes, pd.Index]:
+    """Number the values that occur, in sorted order.
+
+    >>> codes, levels = sorted_levels(pd.Series(["b", "a", "b"]), "letter")
+    >>> codes.tolist(), levels.tolist()
+    ([1, 0, 1], ['a', 'b'])
+    """
+    codes, distinct = _factorize(column, name)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
+    distinct_used = distinct[used]
+    try:
+        order = np.asarray(distinct_used.argsort())
+    except TypeError:  # numbers and text in one column
+        order = np.argsort([f"{type(value).__name__} {value}" for value in distinct_used], kind="stable")
+    rank = np.full(len(distinct), -1, np.int32)
+    rank[used[order]] = np.arange(len(used), dtype=np.int32)
+    return rank[codes], distinct_used[order]
+
+
+def ordered_levels(column: pd.Series, order: Sequence[object], name: str) -> tuple[Codes, pd.Index]:
+    """Number the values in a given order; an unlisted value is an error."""
+    codes, distinct = _factorize(column, name)
+    rank, levels = places_in_order(order, distinct)
+    strangers = np.flatnonzero(np.isin(codes, np.flatnonzero(rank < 0))) if (rank < 0).any() else np.empty(0, np.intp)
+    if strangers.size:
+        raise InputError(
+            f"Column '{name}' has a value that its order does not list, in {_cells(column, strangers)}; the order is "
+            f"{', '.join(map(str, order))}. Add the value to orders['{name}']."
+        )
+    return rank[codes], levels
+
+
+def places_in_order(order: Sequence[object] | pd.Index, values: pd.Index) -> tuple[Codes, pd.Index]:
+    """Place of each value in an order, -1 if it has none, and the order in the values' own spelling.
+
+    A number matches its text, since orders from a command line are text and columns of a file may be numbers.
+
+    >>> places, levels = places_in_order(["3", "2", "1"], pd.Index([1, 3]))
+    >>> places.tolist(), levels.tolist()
+    ([2, 0], [3, '2', 1])
+    """
+    levels = pd.Index(list(order))
+    places = levels.get_indexer(values).astype(np.int32)
+    texts = pd.Index([level_text(level) for level in levels], dtype=object)
+    if not (places < 0).any() or texts.has_duplicates:
+        return places, levels
+    by_text = texts.get_indexer(pd.Index([level_text(value) for value in values], dtype=object))
+    places = np.where(places < 0, by_text, places).astype(np.int32)
+    spelled = levels.tolist()
+    for place, value in zip(places.tolist(), values.tolist(), strict=True):
+        if place >= 0:
+            spelled[place] = value
+    return places, pd.Index(spelled)
+
+
+def known_order(column: pd.Series) -> tuple[object, ...] | None:
+    """The order a column brings along as an ordered categorical, if it is one."""
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+        return tuple(column.cat.categories.tolist())
+    return None
+
+
+def binned(column: pd.Series, bins: Bins, name: str) -> pd.Series:
+    """Numbers in ordered bins: so many quantiles, or between given edges; the last bin includes its upper edge.
+
+    >>> binned(pd.Series([1, 12, 20]), [0, 10, 20], "income").tolist()
+    ['[0, 10)', '[10, 20]', '[10, 20]']
+    """
+    numbers = column.to_numpy(np.float64)
+    if isinstance(bins, int):
+        edges = np.unique(_tidied(np.quantile(numbers, np.linspace(0, 1, bins + 1)), numbers))
+    else:
+        edges = np.asarray(bins, np.float64)
+    outside = np.flatnonzero((numbers < edges[0]) | (numbers > edges[-1]))
+    if outside.size:
+        raise InputError(
+            f"Column '{name}' has a value outside its bins {edges[0]:g} to {edges[-1]:g}, in "
+            f"{_cells(column, outside)}; widen the edges in bins['{name}']."
+        )
+    last = max(len(edges) - 2, 0)
+    codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, last)
+    ends = [_number_text(edge) for edge in edges.tolist()]
+    labels = [f"[{low}, {high}{']' if at == last else ')'}" for at, (low, high) in enumerate(pairwise(ends))]
+    return _categories(codes, labels or ends, column.index, name, ordered=True)
+
+
+def _tidied(edges: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Edges without the last digits, which are those of rounding, wherever they part the numbers alike without them."""
+    short = [float(f"{edge:.12g}") for edge in edges.tolist()]
+    return np.array(
+        [
+            tidy if 0 < place < len(edges) - 1 and (numbers < tidy).sum() == (numbers < edge).sum() else edge
+            for place, (edge, tidy) in enumerate(zip(edges.tolist(), short, strict=True))
+        ]
+    )
+
+
+def _number_text(number: float) -> str:
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def level_text(value: object) -> str:
+    """How a value is written in a file: whole numbers without a decimal point.
+
+    >>> level_text(3.0), level_text("a")
+    ('3', 'a')
+    """
+    return _number_text(value) if isinstance(value, float) else str(value)
+
+
+def settle_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str, pd.Series], dict[str, Any]]:
+    """Apply the table's policy to the columns with a role; the report says what was done to which column.
+
+    Other columns that are kept stay as they are.
+    """
+    judged = [name for name in (*roles.quasi, *roles.sensitive, roles.target) if name is not None]
+    gaps = {name: columns[name].isna().to_numpy() for name in judged if columns[name].hasnans}
+    report: dict[str, Any] = {"policy": roles.missing, "records_dropped": 0, "columns": {}}
+    if not gaps:
+        return columns, report
+    settled = dict(columns)
+    for name, gap in gaps.items():
+        report["columns"][name] = {"missing": int(gap.sum())}
+    match roles.missing:
+        case "error":
+            raise _missing_error(gaps)
+        case "drop":
+            whole = ~np.logical_or.reduce(list(gaps.values()))
+            if not whole.any():
+                raise InputError("Every record has a missing value, so missing='drop' would leave none; use 'impute'.")
+            settled = {name: column[whole] for name, column in columns.items()}
+            report["records_dropped"] = int(len(whole) - whole.sum())
+        case "impute":
+            for name in gaps:
+                value = _typical(columns[name], name, by_mean=roles.quasi.get(name) == "numeric" or name in roles.bins)
+                settled[name] = columns[name].fillna(value)
+                report["columns"][name]["filled_with"] = value
+        case "category":
+            for name in gaps:
+                settled[name], label = _with_missing_level(columns[name], name, roles)
+                report["columns"][name]["filled_with"] = label
+    return settled, report
+
+
+def _missing_error(gaps: dict[str, NDArray[np.bool_]]) -> InputError:
+    counts = ", ".join(f"'{name}' ({gap.sum():,}, first in row {int(gap.argmax()) + 1})" for name, gap in gaps.items())
+    return InputError(
+        f"There are missing values in {counts}. Choose what to do with them: missing='drop' leaves these records out, "
+        "missing='impute' fills in the mean or the most frequent value, missing='category' makes them a value of "
+        "their own (not for numeric columns)."
+    )
+
+
+def _typical(column: pd.Series, name: str, by_mean: bool) -> Any:
+    if column.isna().all():
+        raise InputError(f"Column '{name}' has missing values only, so nothing can be imputed; give it no role.")
+    value = column.mean() if by_mean else column.mode().iloc[0]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.Series, str]:
+    numbers = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
+    if roles.quasi.get(name) != "categorical" and (numbers or name in roles.quasi or name in roles.orders):
+        raise InputError(
+            f"missing='category' cannot make a value of its own for missing cells of '{name}', whose values have an "
+            f"order; use missing='drop' or missing='impute', or turn '{name}' into a categorical column of text."
+        )
+    codes, distinct = _factorize(column, name)
+    texts = [level_text(value) for value in distinct]
+    label = MISSING_LEVEL
+    while label in texts:
+        label += "_"
+    codes = np.where(codes < 0, len(texts), codes)
+    return _categories(codes, [*texts, label], column.index, name), label

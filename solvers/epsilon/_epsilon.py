@@ -1,0 +1,319 @@
+"""Exact Pareto fronts of loss against entropy by the epsilon-constraint method, over any exact solver.
+
+For a level E of the entropy f2 = sum over sensitive attributes of the least entropy of a class, the least loss is
+found by branching on the attributes' own least entropies: a partition that meets them but misses E is left behind by
+asking for more of one attribute or of another. E then rises just above the entropy found, until nothing is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from math import inf, log
+from typing import ClassVar
+
+import numpy as np
+
+from optmodels import registry
+from optmodels.errors import InputError, whole
+from optmodels.partition import Labels
+from optmodels.price import Floats
+from optmodels.problem import ClassAdditive, EntropyBounded, Problem, Scalarised
+from optmodels.solution import Solution, Status, Stop
+from optmodels.solver import CONTRADICTED, PROVEN, FrontSolver, Run
+from solvers.epsilon import certified_levels
+from solvers.epsilon.every_class import MOST_RECORDS, EveryClass
+
+# "More entropy than this" in bits: above the tolerance within which two entropies are the same.
+_MORE = 1e-8
+_LISTING_SECONDS = 1e-6  # to price one class, at most: with less time than all of them take, the solver is asked
+_NOTHING = "No partition has the least entropies asked for together with k and the number of classes."
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of the least loss under least entropies: a bound, and perhaps a partition and its entropies."""
+
+    least: Floats
+    bound: float
+    loss: float = inf
+    labels: Labels | None = None
+    entropies: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def proven(self) -> bool:
+        """Whether the loss is the least, or nothing meets the least entropies."""
+        return self.loss - self.bound <= PROVEN * max(1.0, abs(self.loss)) if self.loss < inf else self.bound == inf
+
+
+Ask = Callable[[Floats, float, float], Answer]  # least entropies, seconds, and the loss from which on it is no use
+
+
+@dataclass(frozen=True)
+class Level:
+    """All that is known of partitions with at least this entropy: their loss is at least `bound`."""
+
+    entropy: float
+    bound: float
+    found: Answer | None
+
+
+@dataclass(frozen=True)
+class Epsilon(FrontSolver):
+    """The whole front, each point with its certificate; of up to 24 records every class is priced once.
+
+    `solver` answers each step for more records; `levels` asks for that many evenly spaced levels of entropy
+    instead of every one, where the price is a spread each with a partition by local search and a bound by column
+    generation (`certified_levels`). Cut short, the front comes with what is proven about the points not found.
+    """
+
+    name: ClassVar[str] = "epsilon"
+    summary: ClassVar[str] = "exact Pareto fronts by epsilon-constraint over an exact solver; a certificate a point"
+    exact: ClassVar[bool] = True
+
+    solver: str = "columns"
+    levels: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.levels is not None:
+            whole("levels", self.levels, 2, "a front has two ends")
+        if not registry.solver(self.solver).exact:
+            raise InputError(
+                f"The solver '{self.solver}' proves nothing, and every step of 'epsilon' needs a proof: use "
+                "solver='columns' or solver='milp'."
+            )
+
+    def refuses(self, problem: Problem) -> str | None:
+        """It needs the loss and entropy of a class-additive model, as two objectives or as one score."""
+        parts = problem.parts if isinstance(problem, Scalarised) else problem
+        if not isinstance(parts, EntropyBounded) or not isinstance(parts, ClassAdditive):
+            return "it needs a model with a loss and an entropy, such as 'mo-obam'."
+        if parts.n > MOST_RECORDS and (reason := registry.solver(self.solver)().refuses(parts)):
+            return f"its steps go to '{self.solver}', and {reason}"
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """The best score over the exact front; of a problem with two objectives, the least loss."""
+        run.offer(np.zeros(problem.n, np.int64))  # everyone together, where one class is allowed, is a beginning
+        if not isinstance(problem, Scalarised):
+            answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), run.remaining, inf)
+            if answer.labels is not None:
+                run.offer(answer.labels)
+            if answer.bound == inf:
+                run.infeasible(_NOTHING)
+            else:
+                run.prove(answer.bound)
+            if not answer.proven and run.remaining <= 0:
+                run.stop = Stop.TIME
+            return
+        parts = problem.parts
+        assert isinstance(parts, EntropyBounded)
+        # Partitions with an entropy below the next level lose at least what this level proves.
+        bound, below = inf, inf
+        for level in _sweep(problem.parts, self.solver, self.levels, run):
+            if level.found is not None and level.found.labels is not None:
+                run.offer(level.found.labels)
+            if below < inf:
+                bound = min(bound, problem.score(below, level.entropy - _MORE))
+            elif level.bound == inf:
+                run.infeasible(_NOTHING)
+            below = level.bound
+        if below < inf:  # cut short: the rest has at most the whole table's entropy
+            bound = min(bound, problem.score(below, float(parts.most_entropies.sum())))
+        if bound < inf:
+            # A score near 0 is a difference of larger numbers: the bound misses it by their rounding, not by its own.
+            value = run.value
+            run.prove(value if value is not None and abs(value - bound) <= PROVEN * max(1.0, abs(value)) else bound)
+
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """Level after level of entropy; the record says what is proven about points not found."""
+        proven: list[dict[str, float | None]] = []
+        run.details.update(levels=proven, complete=False)
+        parts = problem.parts if isinstance(problem, Scalarised) else problem
+        try:
+            for level in _sweep(parts, self.solver, self.levels, run):
+                least = None if level.bound == inf else level.bound
+                proven.append({"entropy_at_least": level.entropy, "loss_at_least": least})
+                if level.found is not None and level.found.labels is not None:
+                    found.append(_solution(problem, run, level))
+                if level.bound == inf and not found:
+                    run.details["infeasible"] = _NOTHING
+                run.report(f"entropy {level.entropy:.4f}: {len(found)} points", done=level.entropy)
+        finally:
+            everyone = np.zeros(problem.n, np.int64)
+            if not found and problem.evaluate(everyone).feasible:  # nothing has more entropy, and no loss is negative
+                found.append(_solution(problem, run, Level(0.0, 0.0, Answer(np.zeros(0), 0.0, labels=everyone))))
+        every_level = self.levels is None and bool(proven) and proven[-1]["loss_at_least"] is None
+        run.details["complete"] = every_level and all(point.status is Status.OPTIMAL for point in found)
+
+
+def _attributes(problem: Problem) -> int:
+    return len(problem.table.sensitive)
+
+
+def _solution(problem: Problem, run: Run, level: Level) -> Solution:
+    assert level.found is not None
+    assert level.found.labels is not None
+    values = problem.evaluate(level.found.labels).values
+    if level.bound > values["loss"] + CONTRADICTED * max(values["loss"], CONTRADICTED):
+        raise AssertionError(f"{run.solver} claims a bound of {level.bound!r} and found {values['loss']!r}")
+    bound = min(level.bound, values["loss"])
+    optimal = values["loss"] - bound <= PROVEN * max(1.0, values["loss"])
+    return Solution(
+        problem=problem,
+        solver=run.solver,
+        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
+        stop=Stop.CONVERGED if optimal else Stop.TIME,
+        labels=level.found.labels,
+        values=values,
+        bound=bound,
+        seconds=run.seconds,
+        seed=run.seed,
+    )
+
+
+def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Iterator[Level]:
+    """Levels of entropy upwards, each with the least loss at or above it; the last has nothing at or above it."""
+    assert isinstance(problem, EntropyBounded)
+    most = float(problem.most_entropies.sum())
+    if levels is not None and problem.n > MOST_RECORDS and certified_levels.applies(problem):
+        found = None
+        for level in certified_levels.certified_levels(problem, levels, solver, run):
+            found = level.found
+            yield Level(
+                level.entropy,
+                level.bound,
+                Answer(found.entropies, level.bound, found.loss, found.labels, found.entropies),
+            )
+        if found is not None:
+            if found.entropy >= most - _MORE:
+                yield Level(most + _MORE, inf, None)  # nothing has more entropy than the whole table
+            return
+    ask = _oracle(solver, problem, run)
+    known: list[Answer] = []
+    entropy, steps = 0.0, levels or 0
+    while not run.expired:
+        share = run.remaining / max(1, steps) if steps else run.remaining
+        bound, best = _least_loss(problem, entropy, ask, known, run, share)
+        yield Level(entropy, bound, best)
+        if best is None and bound < inf:
+            return  # the solver neither found a partition nor proved that there is none: higher up it is harder
+        reached = entropy if best is None else float(best.entropies.sum())
+        if bound == inf or reached >= most - _MORE:
+            if bound < inf:
+                yield Level(reached + _MORE, inf, None)  # nothing has more entropy than the whole table
+            return
+        next_up = reached + _MORE
+        if levels is not None:
+            steps -= 1
+            if steps <= 0:
+                return
+            next_up = max(next_up, entropy + (most - entropy) / steps)
+        entropy = next_up
+
+
+def _least_loss(
+    problem: EntropyBounded,
+    entropy: float,
+    ask: Ask,
+    known: list[Answer],
+    run: Run,
+    seconds: float,
+) -> tuple[float, Answer | None]:
+    """A bound on the loss of any partition with this much entropy, and the best such partition found."""
+    most, began, ticket = problem.most_entropies, run.seconds, count()
+    best: Answer | None = min(
+        (a for a in known if a.labels is not None and a.entropies.sum() >= entropy), key=lambda a: a.loss, default=None
+    )
+    settled = inf  # the least bound of branches that cannot be improved any more
+    branches: list[tuple[float, int, Floats]] = []
+
+    def branch(bound: float, least: Floats) -> None:
+        # What the other attributes cannot contribute at most, an attribute must.
+        needed = np.maximum(least, entropy - (most.sum() - most))
+        if (needed <= most + _MORE / 10).all():
+            # What was proven under looser bounds holds here too.
+            looser = (answer.bound for answer in known if (answer.least <= needed + _MORE / 10).all())
+            heappush(branches, (max(bound, *looser, 0.0), next(ticket), np.minimum(needed, most)))
+
+    branch(0.0, np.zeros(len(most)))
+    while branches:
+        bound, _, least = heappop(branches)
+        worst = inf if best is None else best.loss
+        left = seconds - (run.seconds - began)
+        if bound >= worst - PROVEN * max(1.0, abs(worst)) or run.expired or left <= 0:
+            heappush(branches, (bound, next(ticket), least))
+            break
+        answer = _recalled(known, least)
+        if answer is None:
+            answer = ask(least, left / (1 + len(branches)), worst)
+            known.append(answer)
+        bound = max(bound, answer.bound)
+        if answer.labels is None:
+            settled = min(settled, bound)
+        elif answer.entropies.sum() >= entropy - _MORE / 10:
+            if best is None or answer.loss < best.loss:
+                best = answer
+            settled = min(settled, bound)
+        else:
+            for j in range(len(most)):
+                more = least.copy()
+                more[j] = answer.entropies[j] + _MORE
+                branch(bound, more)
+    open_bound = branches[0][0] if branches else inf
+    proven = min(settled, open_bound)
+    return (proven if best is None else min(proven, best.loss)), best
+
+
+def _recalled(known: list[Answer], least: Floats) -> Answer | None:
+    """An earlier answer that settles these least entropies too."""
+    for answer in known:
+        looser = (answer.least <= least + _MORE / 10).all()
+        if looser and answer.proven and (answer.labels is None or (answer.entropies >= least - _MORE / 10).all()):
+            return answer
+    return None
+
+
+def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
+    """A function that minimises the loss under least entropies, in so many seconds, if it is below `useful`."""
+    assert isinstance(problem, EntropyBounded)
+    assert isinstance(problem, ClassAdditive)
+    if problem.price.n <= MOST_RECORDS and _LISTING_SECONDS * 2.0**problem.price.n <= run.remaining:
+        classes = EveryClass(problem)
+
+        def by_enumeration(least: Floats, seconds: float, useful: float) -> Answer:
+            began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropy)
+
+            def halted() -> bool:
+                return run.interrupt.pressed or run.seconds - began > seconds
+
+            best = classes.best(bits, useful * problem.price_scale, halted)
+            run.interrupt.heed()
+            if best is None:
+                return Answer(least, inf)
+            bound = best.bound / problem.price_scale
+            if best.labels is None:
+                return Answer(least, bound)
+            loss = best.price / problem.price_scale
+            return Answer(least, bound, loss, best.labels, problem.least_entropies(best.labels))
+
+        return by_enumeration
+
+    exact = registry.solver(solver)()
+
+    def by_solver(least: Floats, seconds: float, useful: float) -> Answer:
+        bounded = problem.with_entropy(np.maximum(least, problem.test.entropy / log(2)).tolist())
+        limit = None if seconds == inf else max(seconds, 0.1)
+        answer = exact.solve(bounded, time_limit=limit, seed=run.seed)
+        if answer.stop is Stop.INTERRUPTED:
+            raise KeyboardInterrupt
+        if answer.stop is Stop.TIME:
+            run.stop = Stop.TIME
+        if answer.labels is None or answer.value is None:
+            return Answer(least, inf if answer.status is Status.INFEASIBLE else answer.bound or 0.0)
+        bound = 0.0 if answer.bound is None else answer.bound
+        return Answer(least, bound, answer.value, answer.labels, problem.least_entropies(answer.labels))
+
+    return by_solver

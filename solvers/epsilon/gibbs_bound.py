@@ -1,0 +1,92 @@
+"""A bound on the price of any partition whose classes have least entropies: column generation with Gibbs' pricing.
+
+The master covers every kind of record by fractional classes; any duals give the bound
+sum(duals) + (most classes there can be) * min(0, least reduced cost). Duals move by box steps, as for few classes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from optmodels.price import Floats
+from solvers.columns.boxed_master import BoxedMaster
+from solvers.epsilon.class_counts import Needs, count_vectors
+from solvers.epsilon.gibbs_pricing import Kinds
+
+_SLACK = 1e-2  # of an average class's price: how exact pricing is
+_CONVERGED = 5e-3  # relative distance of the linear master's value from the bound
+_MOST_ROUNDS = 200
+_FIRST_WIDTH = 0.3  # of an average record's price
+_KEPT = 5  # cuts a kind of record that outlive a restart
+_GAIN = 5e-3  # relative: what a restart must bring
+_IDLE = 2  # restarts that bring less before it is given up
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound on the total price, and the duals that prove it."""
+
+    price: float
+    duals: Floats
+
+
+def least_price(
+    kinds: Kinds, needs: Needs, start: Floats, scale: float, enough: float, over: Callable[[], bool]
+) -> Bound:
+    """The best bound found from these first duals until time is over, it is `enough`, or the master is solved.
+
+    `scale` is the price of some partition, by which the accuracy is measured.
+    """
+    counts = kinds.groups.counts
+    n = int(counts.sum())
+    most = max(1, n // needs.k)
+    table = count_vectors(kinds.whole, needs)
+    field = kinds.field(table)
+    slack = _SLACK * scale / most
+    best = Bound(-inf, start)
+    before = -inf
+    everyone = counts.astype(np.float64)
+    recent: deque[tuple[float, Floats]] = deque(maxlen=_KEPT * len(counts))
+    idle = 0
+    while idle <= _IDLE:
+        before = best.price
+        # Early cuts were made with worths that have since improved: they are forgotten, the worths are not.
+        master = BoxedMaster(counts, 0, most)
+        master.add(kinds.cost(everyone), everyone)
+        for cost, members in recent:
+            master.add(cost, members)
+        duals, value, width, failures = best.duals, inf, _FIRST_WIDTH * scale / n, 0
+        for _ in range(_MOST_ROUNDS):
+            hopeless = (best.price - float(duals @ counts)) / most
+            floor, classes = kinds.price(field, needs, table, duals, slack, hopeless, over)
+            bound = float(duals @ counts) + (most * floor if floor < 0 else floor)
+            for reduced, members in classes:
+                kept = np.where(members > 1e-9, members, 0.0)
+                cost = reduced + float(duals @ kept)
+                if (kept == np.rint(kept)).all():  # at its own centre a class may be cheaper than where it was met
+                    cost = min(cost, kinds.cost(kept))
+                recent.append((cost, kept))
+                master.add(*recent[-1])
+            if bound > best.price:
+                best, width, failures = Bound(bound, duals), 1.2 * width, 0
+            else:
+                failures += 1
+                if failures > 3:
+                    width, failures = 0.6 * width, 0
+            if best.price >= enough or over():
+                return best
+            if (not classes and value < inf) or value - best.price <= _CONVERGED * abs(best.price):
+                if not master.box_binds():
+                    break
+                width *= 5.0
+            master.box(best.duals, width)
+            value, duals, _ = master.solve()
+        if value - best.price < 0 or not classes:
+            recent.clear()
+        idle = 0 if best.price - before > _GAIN * abs(best.price) else idle + 1
+    return best

@@ -1,0 +1,259 @@
+"""Levels chosen by optimisation: every record as low in the hierarchies as k and the other conditions allow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import inf, log, prod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels import registry
+from optmodels.conditions import TOLERANCE, ClassTest
+from optmodels.errors import whole
+from optmodels.front import ParetoFront
+from optmodels.partition import Labels, class_sizes, group_rows, histograms, members
+from optmodels.problem import Generalised, Problem
+from optmodels.solution import Solution, Status, Stop
+from optmodels.solver import FrontSolver, Run
+from solvers.generalise.climbing import Climb
+from solvers.generalise.merging import Merging
+
+# Combinations of levels that are gone through one by one.
+MOST_COMBINATIONS = 20_000
+# What records may be made to pay that are called back to a higher level, as a share of what those who call them would
+# pay at the top.
+_GENEROSITIES = (0.0, 0.02, 0.05, 0.1, 0.3, 1.0)
+_TYPICAL_GENEROSITIES = (0.05, 0.3)
+# Partitions that are kept on the way from one to where merging hides nothing more.
+_STOPS = 20
+# Sensitive values counted in classes, 8 bytes each, that are kept at once.
+_MOST_COUNTS = 500_000_000
+# Records up to which a front is also sought exactly, point by point.
+_EXACT_RECORDS = 24
+
+
+@dataclass(frozen=True)
+class Generalise(FrontSolver):
+    """Combinations of levels from cheap to dear: records that are enough to be a class on one stay there.
+
+    Records that are too few wait for the next combination, or call back records of classes that can spare them. The
+    bound is what every record costs on the cheapest combination on which k records with it are equal. To disclose
+    less, everyone starts from a higher combination, or classes with different most frequent values are merged; a front
+    is made of `floors` such combinations and of merging, and of few records it is also found exactly in its
+    Pyomo view.
+
+    >>> import pandas as pd
+    >>> from formulations import MajeedHwang
+    >>> from optmodels import Table
+    >>> people = pd.DataFrame({"age": [20, 61, 21, 60], "illness": ["flu", "flu", "cold", "cold"]})
+    >>> table = Table(people, quasi={"age": "numeric"}, sensitive="illness")
+    >>> Generalise().solve(MajeedHwang(k=2, levels="least").build(table)).labels
+    array([0, 1, 0, 1])
+    """
+
+    name: ClassVar[str] = "generalise"
+    summary: ClassVar[str] = "every record on the lowest levels of hierarchies at which enough are equal; with a bound"
+
+    floors: int = 60
+
+    def __post_init__(self) -> None:
+        whole("floors", self.floors, 2, "a front has two ends")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """It needs hierarchies with not too many combinations of levels, and few enough sensitive values to count."""
+        if not isinstance(problem, Generalised):
+            return "it needs a model that releases classes through hierarchies, such as 'majeed-hwang'."
+        combinations = prod(nodes.shape[1] for nodes in problem.nodes)
+        if combinations > MOST_COMBINATIONS:
+            return (
+                f"the hierarchies have {combinations:,} combinations of levels and it goes through "
+                f"{MOST_COMBINATIONS:,}: give hierarchies with fewer levels, or use 'usefulness'."
+            )
+        values, classes = int(problem.test.starts[-1]), problem.n // problem.test.k + 1
+        if not problem.test.only_size and values * classes * len(_GENEROSITIES) > _MOST_COUNTS:
+            return (
+                f"it counts {values:,} sensitive values in up to {classes:,} classes, more than fit into memory: put "
+                "the values into bins, or use 'usefulness'."
+            )
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """Offer classes for every generosity; while they disclose too much, merged ones and higher floors."""
+        assert isinstance(problem, Generalised)
+        stairs = Stairs(problem)
+        for labels in stairs.climb(problem.test, run, prove=True):
+            if not run.offer(labels) and problem.most_disclosure is not None:
+                _offer_merged(problem, labels, run)
+        if problem.most_disclosure is not None:
+            for floor in stairs.floors(self.floors):
+                if run.expired or (run.value is not None and stairs.costs[floor] * problem.n >= run.value):
+                    break
+                for labels in stairs.climb(problem.test, run, floor=floor):
+                    run.offer(labels)
+        if run.labels is None:
+            run.offer(np.zeros(problem.n, np.int64))
+
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """Classes above ever higher floors, and the exact front of few records."""
+        assert isinstance(problem, Generalised)
+        stairs = Stairs(problem)
+        for labels in stairs.climb(problem.test, run):
+            _keep(problem, run, labels, found)
+        for point in ParetoFront.of(problem, found).points[:1]:
+            for labels in _merged(problem, point.require(), run):
+                _keep(problem, run, labels, found)
+        for floor in stairs.floors(self.floors):
+            if run.expired:
+                break
+            for labels in stairs.climb(problem.test, run, floor=floor):
+                _keep(problem, run, labels, found)
+        _keep(problem, run, np.zeros(problem.n, np.int64), found)
+        if problem.n <= _EXACT_RECORDS and problem.lacks_pyomo() is None and not run.expired:
+            exact: list[Solution] = []
+            complete = run.details["complete"] = _exact_front(problem, run, exact)
+            found[:] = exact if complete else [*exact, *found]
+
+
+class Stairs:
+    """All combinations of levels from cheap to dear, of equal cost the lower levels first."""
+
+    def __init__(self, problem: Generalised) -> None:
+        level_costs = problem.level_costs()
+        combinations = np.array(list(product(*(range(len(costs)) for costs in level_costs))), np.int64)
+        costs = np.sum([costs[combinations[:, j]] for j, costs in enumerate(level_costs)], axis=0)
+        order = np.lexsort([combinations.sum(axis=1), costs])
+        self.combinations: NDArray[np.int64] = combinations[order]
+        self.costs: NDArray[np.float64] = costs[order]
+        self.nodes = problem.nodes
+        self.inverse = group_rows(list(problem.leaves.T))
+        self.distinct = np.empty((int(self.inverse.max()) + 1, problem.leaves.shape[1]), problem.leaves.dtype)
+        self.distinct[self.inverse] = problem.leaves
+
+    def floors(self, most: int) -> list[int]:
+        """So many combinations above the lowest, evenly over all of them."""
+        places = np.linspace(1, len(self.costs) - 1, min(most, len(self.costs) - 1))
+        return np.unique(places.round().astype(np.int64)).tolist() if len(self.costs) > 1 else []
+
+    def keys(self, levels: NDArray[np.int64]) -> Labels:
+        """Equal for records that are equal on a combination of levels."""
+        columns = [nodes[self.distinct[:, j], levels[j]] for j, nodes in enumerate(self.nodes)]
+        return np.asarray(group_rows(columns)[self.inverse])
+
+    def climb(self, test: ClassTest, run: Run, *, floor: int | None = None, prove: bool = False) -> Iterator[Labels]:
+        """Classes that meet a test, on no lower levels than the floor's; one partition for every generosity.
+
+        With `prove` the bound goes to the run. Where the time is over before all combinations have been seen, who is
+        still without a class goes to the top.
+        """
+        above = (self.combinations >= self.combinations[floor or 0]).all(axis=1)
+        steps: list[int] = np.flatnonzero(above).tolist()
+        generosities = _GENEROSITIES if floor is None else _TYPICAL_GENEROSITIES
+        climbs = [Climb(len(self.inverse), test, share, float(self.costs[-1])) for share in generosities]
+        if prove:
+            self._prove(test, run)
+        for place, step in enumerate(steps):
+            if run.expired:
+                break
+            equal = members(self.keys(self.combinations[step]))
+            waiting = [one.step(*equal, float(self.costs[step])) for one in climbs]
+            run.report(f"{sum(one.n_classes for one in climbs)} classes", done=place + 1, total=len(steps))
+            if not any(waiting):
+                break
+        for one in climbs:
+            yield one.finished()
+
+    def _prove(self, test: ClassTest, run: Run) -> None:
+        """Every record costs at least as much as the cheapest combination that a class with it could be on."""
+        least = np.full(len(self.inverse), inf)
+        for levels, cost in zip(self.combinations, self.costs.tolist(), strict=True):
+            if run.expired:
+                return
+            least[np.isinf(least) & _possible(self.keys(levels), test)] = cost
+            if not np.isinf(least).any():
+                run.prove(float(least.sum()))
+                return
+
+
+def _possible(keys: Labels, test: ClassTest) -> NDArray[np.bool_]:
+    """For each record whether it could be in a class with some of those that have its key."""
+    enough = class_sizes(keys) >= test.k
+    for j in range(len(test.entropy)):
+        asked = max(float(test.entropy[j]), log(max(test.distinct_l, 1)))
+        if asked > 0:  # no class is more uncertain than one in which all values are equally frequent
+            values = np.diff(histograms(keys, test.codes[:, j] - test.starts[j]).starts)
+            enough &= np.log(values) >= asked - TOLERANCE
+    return np.asarray(enough[keys])
+
+
+def _merged(problem: Generalised, labels: Labels, run: Run) -> Iterator[Labels]:
+    """Ever coarser partitions that disclose ever less, some on the way to where merging hides nothing more."""
+    merging = Merging(problem, labels)
+    begin, everyone = merging.right, int(merging.counts.sum(axis=0).max())
+    wanted = np.linspace(begin, everyone, _STOPS + 1)[1:].tolist()
+    for _ in merging.steps():
+        if run.expired:
+            return
+        if merging.right <= wanted[0]:
+            wanted = [goal for goal in wanted[1:] if goal < merging.right] or [-1]
+            yield merging.labels()
+            run.report(f"merged down to a disclosure of {merging.right / len(labels):.4f}")
+    yield merging.labels()
+
+
+def _offer_merged(problem: Generalised, labels: Labels, run: Run) -> None:
+    """Offer a partition merged until it discloses little enough, unless merging cannot do that."""
+    assert problem.most_disclosure is not None
+    merging = Merging(problem, labels)
+    for _ in merging.steps():
+        if run.expired:
+            return
+        if merging.right <= (problem.most_disclosure + TOLERANCE) * len(labels):
+            run.offer(merging.labels())
+            return
+
+
+def _keep(problem: Problem, run: Run, labels: Labels, found: list[Solution], bound: float | None = None) -> None:
+    evaluation = problem.evaluate(labels)
+    if evaluation.feasible:
+        found.append(
+            Solution(
+                problem=problem,
+                solver=run.solver,
+                status=Status.FEASIBLE if bound is None else Status.OPTIMAL,
+                stop=run.stop,
+                labels=problem.check(labels),
+                values=evaluation.values,
+                bound=bound,
+                seconds=run.seconds,
+                seed=run.seed,
+            )
+        )
+
+
+def _exact_front(problem: Problem, run: Run, found: list[Solution]) -> bool:
+    """The least distortion for every disclosure, from lax to strict; whether all of them were found.
+
+    An attacker's guess is right or wrong about each record, so the next smaller disclosure is at least a record less.
+    """
+    assert isinstance(problem, Generalised)
+    exact = registry.solver("milp")()
+    most = 1.0 if problem.most_disclosure is None else problem.most_disclosure
+    while not run.expired:
+        limit = None if run.remaining == inf else max(run.remaining, 0.01)
+        best = exact.solve(problem.with_disclosure(most), time_limit=limit)
+        if best.status is Status.INFEASIBLE:
+            return True
+        if best.stop is Stop.INTERRUPTED:
+            raise KeyboardInterrupt
+        if best.status is not Status.OPTIMAL or best.labels is None:
+            break
+        _keep(problem, run, best.labels, found, best.value)
+        reached = found[-1].values[problem.objectives[1].name]
+        run.report(f"exact: {len(found)} points", front={"points": len(found)})
+        most = reached - 0.5 / problem.n
+    run.stop = Stop.TIME
+    return False

@@ -1,0 +1,95 @@
+"""Local search: relocate, exchange, merge and split by ruin and recreate, for any price and any conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from optmodels.errors import whole
+from optmodels.partition import Labels
+from optmodels.problem import ClassAdditive, Problem
+from optmodels.solution import Stop
+from optmodels.solver import Run, Solver
+from solvers.local_search.construct import first_partition, make_feasible
+from solvers.local_search.search import Descent, Schedule, follow, improve
+
+__all__ = ["LocalSearch", "improve"]
+
+# Judging a partition takes time linear in its records: no more than this share of the time goes into it.
+JUDGING = 0.1
+
+
+@dataclass(frozen=True)
+class LocalSearch(Solver):
+    """Sweeps of relocations and exchanges, then annealed ruin and recreate; every move keeps the conditions.
+
+    With `iterations` the search is that many rounds of ruin and recreate and the same for the same seed;
+    without it and without a time limit it ends when longer and longer coolings no longer help.
+    """
+
+    name: ClassVar[str] = "local_search"
+    summary: ClassVar[str] = "relocations, exchanges and annealed ruin and recreate; any start, anytime, heuristic"
+
+    iterations: int | None = None
+    workers: int = 2
+
+    def __post_init__(self) -> None:
+        if self.iterations is not None:
+            whole("iterations", self.iterations, 0)
+        whole("workers", self.workers, 1)
+
+    def refuses(self, problem: Problem) -> str | None:
+        """Local search needs a price per class."""
+        if not isinstance(problem, ClassAdditive):
+            return "it needs a model whose objective is a sum of class prices."
+        return None
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """Start from the given partition or from k-d cuts, and improve until time, iterations or ideas run out."""
+        assert isinstance(problem, ClassAdditive)
+        start = None
+        if run.start is not None:
+            start = make_feasible(problem.price, problem.test, run.start, problem.n_classes)
+        if start is None:
+            start = first_partition(problem.price, problem.test, problem.n_classes)
+        if start is None:
+            run.details["start"] = "no partition that meets the conditions was found to start from"
+            return
+        offers = _Offers(run)
+        offers.offer(start)
+        descent = Descent(
+            problem.price,
+            problem.test,
+            start,
+            fixed=problem.n_classes is not None,
+            seed=run.seed,
+            workers=self.workers,
+        )
+        seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
+        try:
+            schedule = Schedule(seconds=seconds, iterations=self.iterations)
+            finished = follow(descent, schedule, offers.offer, lambda: run.interrupt.pressed)
+        finally:
+            run.offer(descent.best)
+        run.interrupt.heed()
+        if not finished:
+            run.stop = Stop.TIME
+        elif self.iterations is not None:
+            run.stop = Stop.ITERATIONS
+
+
+class _Offers:
+    """Passes improvements on to the run, but not so often that judging them slows the search."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._next = 0.0
+
+    def offer(self, labels: Labels) -> None:
+        before = self._run.seconds
+        if before < self._next:
+            return
+        self._run.offer(labels)
+        after = self._run.seconds
+        self._next = after + (after - before) / JUDGING
+        self._run.report("local search")

@@ -1,0 +1,110 @@
+"""Any Pyomo view, solved as a mixed-integer linear program with incumbent, bound and gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from optmodels.errors import InputError, finite
+from optmodels.problem import Problem
+from optmodels.solution import Stop
+from optmodels.solver import Run, Solver
+
+# MILP solvers hold rows and integrality to tolerances: a bound this close to the incumbent's value is that value.
+RELATIVE = 1e-7
+ABSOLUTE = 1e-9
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one call of a MILP solver ended; solutions and bounds have been reported on the way."""
+
+    stop: Stop = Stop.CONVERGED
+    infeasible: bool = False
+    nodes: int = 0
+
+
+@dataclass(frozen=True)
+class Milp(Solver):
+    """Branch and bound on the model's Pyomo view: HiGHS, or any other MILP solver that Pyomo finds.
+
+    `solver` is 'highs' or a name that Pyomo's SolverFactory knows ('gurobi', 'cbc', 'scip', ...); `log` is the
+    file for that solver's own log; with `gap` it stops once the incumbent is proven that close to the optimum.
+
+    >>> import pandas as pd
+    >>> from formulations import LiangSamavi
+    >>> from optmodels import Table
+    >>> table = Table(pd.DataFrame({"age": [20, 60, 21, 61]}), quasi={"age": "numeric"})
+    >>> Milp().solve(LiangSamavi(k=2).build(table)).labels
+    array([0, 1, 0, 1])
+    """
+
+    name: ClassVar[str] = "milp"
+    summary: ClassVar[str] = "the Pyomo view through HiGHS or another MILP solver; proves optimality on small tables"
+    exact: ClassVar[bool] = True
+    requires: ClassVar[tuple[str, ...]] = ("pyomo", "highspy")
+
+    solver: str = "highs"
+    log: str | Path | None = None
+    gap: float = 0.0
+
+    def __post_init__(self) -> None:
+        finite("gap", self.gap)
+        if self.gap >= 1:
+            raise InputError(f"gap must be a fraction, at least 0 and less than 1, not {self.gap!r}.")
+        if self.log is not None and (not Path(self.log).parent.is_dir() or Path(self.log).is_dir()):
+            raise InputError(f"log must be a file in a folder that exists, not '{self.log}': make the folder first.")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """It needs a Pyomo view, and the MILP solver that was named."""
+        if self.solver != "highs":
+            from solvers.milp.pyomo_run import unavailable
+
+            if reason := unavailable(self.solver):
+                return reason
+        return problem.lacks_pyomo()
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """Solve, add the cuts that the solutions violate, and solve again until there are none.
+
+        Every round's bound holds for the whole problem: a model that still lacks cuts only allows more.
+        """
+        if run.labels is None:
+            run.offer(np.zeros(problem.n, np.int64))  # everyone in one class: the crudest release, often feasible
+        view = problem.to_pyomo()
+        rounds = cuts = nodes = 0
+
+        def found() -> bool:
+            nonlocal cuts
+            run.offer(view.decode(view.native))
+            added = view.cuts(view.native) if view.cuts else 0
+            cuts += added
+            return added > 0
+
+        def bounded(bound: float) -> None:
+            value = run.value
+            close = value is not None and abs(value - bound) <= max(RELATIVE * abs(value), ABSOLUTE)
+            run.prove(value if close and value is not None else bound)
+            run.report(f"round {rounds}")
+
+        while not run.expired:
+            rounds, known = rounds + 1, cuts
+            warm = run.labels is not None and view.encode is not None and view.encode(run.labels)
+            outcome = self._solve(view.native, warm=warm, run=run, found=found, bounded=bounded)
+            nodes += outcome.nodes
+            run.details |= {"solver": self.solver, "rounds": rounds, "cuts": cuts, "nodes": nodes}
+            if outcome.infeasible:
+                run.infeasible(f"The MILP solver proved that no partition satisfies {problem.conditions.describe()}.")
+            run.stop = outcome.stop
+            if outcome.stop is not Stop.CONVERGED or outcome.infeasible or cuts == known:
+                return
+
+    def _solve(self, model: Any, **reporting: Any) -> Outcome:
+        if self.solver == "highs":
+            from solvers.milp.highs_run import solve
+        else:
+            from solvers.milp.pyomo_run import solve
+        return solve(self, model, **reporting)

@@ -1,0 +1,261 @@
+"""Particle swarms over centroids: MO-OBAM's own (Wei et al., Algorithm 1) and pymoo's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from optmodels.errors import InputError, RefusedError, finite, unknown, whole
+from optmodels.partition import Labels
+from optmodels.problem import FreeCentres, Problem, Scalarised
+from optmodels.problem.chosen import Rejudged
+from optmodels.solution import Solution, Stop
+from optmodels.solver import FrontSolver, Run
+from solvers.evolution.archive import solutions
+from solvers.evolution.intensify import Improved, Intensifier
+from solvers.evolution.settle import intensifier_of
+from solvers.evolution.standing import Standing
+from solvers.pso.flight import Flight
+
+Swarm = Literal["paper", "pymoo"]
+
+_POLISH_ROUNDS = 20  # of ruin and recreate, for each class
+_POLISH_SHARE = 0.2  # of the time, or of the evaluations
+
+
+class Share(NamedTuple):
+    """What one swarm may use, by the run's clock and in evaluations."""
+
+    steps: int
+    fly_until: float
+    polish_until: float
+    polish: float  # evaluations
+
+
+@dataclass(frozen=True)
+class Pso(FrontSolver):
+    """A particle is a matrix of centroids; records join the nearest, and the swarm follows its best particles.
+
+    By default particles are mended before they are scored, so that all satisfy the conditions, scored around the
+    means and modes of their classes, and the best is polished by local search. `faithful` is the paper's swarm as it
+    stands, for comparison: random records as first centroids, the raw centroids released, too small classes only
+    penalised by `penalty` for each missing record. Its best particle may break k. It is described in the details as
+    `faithful`, with its violations, and in words as `remark`; offered, and so returned, is only what satisfies the
+    conditions. `Flight.best_labels` has its classes.
+
+    A front is made of one swarm for each of `lambdas`, minimising the first objective plus lambda times the others (as
+    costs), and of all that their particles have met. `swarm` is 'paper' or, for one answer, 'pymoo'. Categories move by
+    the transfer function |v / sqrt(v^2 + 1)|: the chance that a coordinate takes the common best's category, or the own
+    best's.
+
+    `evaluations`, where given, replaces `iterations`: scored particles, and polishing by the work it takes, if a share
+    of them affords it. Lambdas have equal parts, also of the time. The step under way is finished.
+
+    >>> import optmodels as om
+    >>> from formulations import MoObam
+    >>> table = om.dataset("german").take(np.arange(80))
+    >>> problem = MoObam(k=5, n_clusters=8, objective="lambda", lam=0.01).build(table)
+    >>> Pso(iterations=10).solve(problem, seed=1).status
+    <Status.FEASIBLE: 'feasible'>
+    """
+
+    name: ClassVar[str] = "pso"
+    summary: ClassVar[str] = "MO-OBAM's particle swarm, mended and polished (or faithful, or pymoo's); heuristic"
+    requires: ClassVar[tuple[str, ...]] = ()
+
+    particles: int = 20
+    iterations: int = 50
+    n_centroids: int | None = None
+    penalty: float = 1.0
+    faithful: bool = False
+    swarm: Swarm = "paper"
+    lambdas: tuple[float, ...] = (0.0001, 0.001, 0.01, 0.1, 1.0)
+    evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.swarm not in get_args(Swarm):
+            raise unknown("swarm", self.swarm, get_args(Swarm))
+        whole("particles", self.particles, 1)
+        whole("iterations", self.iterations, 1)
+        if self.evaluations is not None:
+            whole("evaluations", self.evaluations, 1)
+        if self.n_centroids is not None:
+            whole("n_centroids", self.n_centroids, 1)
+        finite("penalty", self.penalty, "a missing record is a cost")
+        if not isinstance(self.lambdas, (tuple, list)) or not self.lambdas:
+            raise InputError(f"lambdas must be one weight or more, as in (0.01, 0.1), not {self.lambdas!r}.")
+        for weight in self.lambdas:
+            finite("Each of lambdas", weight)
+        if self.faithful and self.swarm != "paper":
+            raise InputError("faithful is about the paper's swarm: use it with swarm='paper'.")
+
+    def refuses(self, problem: Problem) -> str | None:
+        """It needs classes around centroids."""
+        if self.faithful and isinstance(problem, FreeCentres):
+            return "the faithful swarm is about MO-OBAM, whose records join their nearest centroid: drop faithful."
+        return problem.lacks_pymoo()
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """Fly, and polish the best."""
+        intensifier = _intensifier(problem, run)
+        if self.swarm == "pymoo":
+            share, used = self._by_pymoo(problem, run, intensifier)
+        else:
+            flight = Flight(self, problem, run.seed)
+            share = self.share(run, intensifier, flight.space.n_centroids)
+            try:
+                while flight.iterations < share.steps and run.seconds < share.fly_until:
+                    decoded, costs = flight.step()
+                    feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
+                    if np.isfinite(feasible).any():
+                        run.offer(decoded.labels(int(np.argmin(feasible))))
+                    done, total = float(flight.iterations), float(share.steps)
+                    run.report(f"iteration {flight.iterations}", done=done, total=total)
+            finally:
+                used = flight.evaluations
+                run.details.update(evaluations=used)
+                if self.faithful and (told := flight.described()):
+                    run.details.update(faithful=told, remark=f"The faithful swarm's best particle {_words(told)}.")
+        run.stop = Stop.ITERATIONS if run.seconds < share.fly_until else Stop.TIME
+        if run.labels is not None and (better := self.polished(intensifier, run, run.labels, share)):
+            run.details.update(evaluations=used + better.evaluations)
+            run.offer(better.labels)
+
+    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+        """One swarm after the other; all feasible partitions that a particle stood for are candidates."""
+        if self.swarm != "paper":
+            raise RefusedError(
+                f"swarm='{self.swarm}' has one answer, no front: use swarm='paper' or the solver 'nsga2'."
+            )
+        explored = problem.parts if isinstance(problem, Scalarised) and not isinstance(problem, Rejudged) else problem
+        course = SwarmsCourse(self, explored, run)
+        try:
+            course.follow()
+        finally:
+            if run.stop is Stop.CONVERGED:
+                run.stop = Stop.ITERATIONS
+            run.details.update(evaluations=course.evaluations)
+            if course.told:
+                words = "; ".join(f"lambda {told['lambda']:g} {_words(told)}" for told in course.told)
+                run.details.update(faithful=course.told, remark=f"The faithful swarms' best particles: {words}.")
+            found.extend(solutions(course.standing.archive, problem, run))
+
+    def _by_pymoo(self, problem: Problem, run: Run, intensifier: Intensifier) -> tuple[Share, int]:
+        from pymoo.algorithms.soo.nonconvex.pso import PSO
+        from pymoo.core.termination import NoTermination
+
+        target = problem if isinstance(problem, Scalarised) else problem.with_objectives(problem.target.name)
+        native = target.to_pymoo(self.n_centroids).native
+        algorithm = PSO(pop_size=self.particles, sampling=native.operators["sampling"])
+        algorithm.setup(native, termination=NoTermination(), seed=run.seed, verbose=False)
+        best = np.inf
+        share = self.share(run, intensifier, native.space.n_centroids)
+        for iteration in range(share.steps):
+            if run.seconds >= share.fly_until:
+                break
+            infills = algorithm.infill()
+            algorithm.evaluator.eval(native, infills, algorithm=algorithm)
+            algorithm.advance(infills=infills)
+            costs = infills.get("F")[:, 0]
+            if costs.min() < best:
+                best = float(costs.min())
+                run.offer(native.labels(infills[int(np.argmin(costs))].X))
+            run.details.update(evaluations=native.decoded)
+            run.report(f"iteration {iteration + 1}", done=iteration + 1.0, total=float(share.steps))
+        return share, native.decoded
+
+    def share(self, run: Run, intensifier: Intensifier, n_centroids: int, place: int = 0, swarms: int = 1) -> Share:
+        """What one of several swarms may use: the time until its turn is over, and an equal part of evaluations."""
+        for_polish = 0.0 if self.faithful else _POLISH_SHARE
+        begin = run.seconds
+        end = np.inf if run.time_limit is None else max(begin, run.time_limit * (place + 1) / swarms)
+        steps, polish = self.iterations, np.inf
+        if self.evaluations is not None:
+            part = self.evaluations / swarms
+            least = intensifier.expected(np.array([n_centroids - 1]), 1)
+            polish = for_polish * part if least <= for_polish * part else 0.0
+            steps = max(1, int((part - polish) // self.particles))
+        return Share(steps, begin + (1.0 - for_polish) * (end - begin), end, polish)
+
+    def polished(self, intensifier: Intensifier, run: Run, labels: Labels, share: Share) -> Improved | None:
+        """Local search on the loss that keeps what a particle has reached in other objectives."""
+        rounds = _POLISH_ROUNDS * (int(labels.max()) + 1)
+        while rounds > 1 and intensifier.expected(labels, rounds) > share.polish:
+            rounds //= 2
+        if self.faithful or intensifier.expected(labels, rounds) > share.polish:
+            return None
+        seconds = max(share.polish_until - run.seconds, 1e-3) if np.isfinite(share.polish_until) else None
+        return intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
+
+
+class SwarmsCourse:
+    """One swarm for each lambda, the archive of all that their particles have met, and what the best ones are."""
+
+    def __init__(self, options: Pso, problem: Problem, run: Run) -> None:
+        self.options, self.problem, self.run = options, problem, run
+        self.standing = Standing(problem, run)
+        self.evaluations = 0
+        self.told: list[dict[str, object]] = []  # of faithful swarms
+        self._intensifier = _intensifier(problem, run)
+        self._total = options.evaluations or len(options.lambdas) * options.iterations * options.particles
+
+    def follow(self) -> None:
+        """Swarm after swarm, until evaluations or time are used up."""
+        limit = self.options.evaluations
+        for place in range(len(self.options.lambdas)):
+            if self.run.expired or (limit is not None and self.evaluations >= limit):
+                return
+            self._fly(place)
+
+    def _fly(self, place: int) -> None:
+        weight = self.options.lambdas[place]
+        flight = Flight(self.options, self.problem, self.run.seed + place, weight)
+        before = self.evaluations
+        share = self.options.share(
+            self.run, self._intensifier, flight.space.n_centroids, place, len(self.options.lambdas)
+        )
+        try:
+            while flight.iterations < share.steps and self.run.seconds < share.fly_until:
+                decoded, _ = flight.step()
+                self.evaluations = before + flight.evaluations
+                costs = flight.native.measures.costs(decoded)
+                for i in np.flatnonzero(decoded.partitions.missing == 0).tolist():
+                    self.standing.archive.add(costs[i], partial(decoded.labels, i))
+                self._tell(f"lambda {weight:g}, iteration {flight.iterations}")
+        finally:
+            if self.options.faithful and (told := flight.described()):
+                self.told.append({"lambda": weight, **told})
+        if flight.iterations < share.steps:
+            self.run.stop = Stop.TIME
+        if np.isfinite(flight.best_cost):
+            self._polish(flight.best_labels, share, weight)
+
+    def _polish(self, labels: Labels, share: Share, weight: float) -> None:
+        better = self.options.polished(self._intensifier, self.run, labels, share)
+        if better is not None:
+            self.evaluations += better.evaluations
+            self.standing.judge(better.labels)
+            self._tell(f"lambda {weight:g}, polished")
+
+    def _tell(self, note: str) -> None:
+        self.standing.tell(note, self.evaluations, max(self._total, self.evaluations))
+
+
+def _intensifier(problem: Problem, run: Run) -> Intensifier:
+    """Local search that Ctrl-C ends."""
+    intensifier = intensifier_of(problem)
+    intensifier.halted = lambda: run.interrupt.pressed
+    return intensifier
+
+
+def _words(told: Mapping[str, Any]) -> str:
+    """What a faithful swarm's best particle is worth and what it breaks, in words."""
+    values = ", ".join(f"{name} {value:.4g}" for name, value in told["values"].items())
+    k, below = told["classes_below_k"], told["records_in_classes_below_k"]
+    broken = [f"k in {k} of {told['classes']} classes ({below} records)"] if k else []
+    broken += [f"{name} ({amount})" for name, amount in told["violations"].items() if amount and name != "k"]
+    return f"has {values} and " + (f"breaks {', '.join(broken)}" if broken else "keeps all conditions")

@@ -1,0 +1,118 @@
+"""The flight of one particle swarm over centroids (Wei et al., Algorithm 1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from optmodels.centroids.centres import centred_prices
+from optmodels.partition import Labels
+from optmodels.price import Floats
+from optmodels.problem import Centroids, Problem, Scalarised
+
+if TYPE_CHECKING:
+    from optmodels.centroids.space import CentroidSpace, Decoded
+    from solvers.pso._pso import Pso
+
+# Inertia and the pull of the own and the common best: the customary values, the paper states none.
+_INERTIA, _OWN, _COMMON = 0.7, 1.5, 1.5
+_FASTEST = 0.2  # of an attribute's range, in one step
+
+
+class Flight:
+    """The swarm: positions, velocities, and the best places of each particle and of all.
+
+    It minimises the first objective and, as costs, `weight` times the others.
+    """
+
+    def __init__(self, options: Pso, problem: Problem, seed: int, weight: float = 0.0) -> None:
+        assert isinstance(problem, Centroids)
+        self.options, self.problem = options, problem
+        self.weight = weight
+        self.native = problem.to_pymoo(options.n_centroids, mend=not options.faithful).native
+        self.space: CentroidSpace = self.native.space
+        self.draw = np.random.default_rng(seed)
+        self.numeric = np.tile(
+            np.arange(self.space.width) < problem.price.numeric.shape[1], self.space.n_centroids
+        )  # which coordinates are numbers
+        self.span = np.where(self.numeric, self.space.high - self.space.low, 1.0)
+        rows = self.draw.integers(problem.n, size=(options.particles, self.space.n_centroids))
+        records = np.concatenate([problem.price.numeric[rows], problem.price.codes[rows]], axis=2)
+        self.positions = records.reshape(options.particles, -1).astype(np.float64)
+        self.velocities = np.zeros_like(self.positions)
+        self.own_best, self.own_costs = self.positions.copy(), np.full(options.particles, np.inf)
+        self.best, self.best_cost = self.positions[0].copy(), np.inf
+        self.iterations = 0
+
+    @property
+    def evaluations(self) -> int:
+        """Particles evaluated so far."""
+        return self.native.decoded
+
+    def step(self) -> tuple[Decoded, Floats]:
+        """Score every particle, remember the best places, and move on; what was scored, and how."""
+        decoded = self.native.decode(self.positions)
+        costs = self._fitness(decoded)
+        better = costs < self.own_costs
+        self.own_best[better], self.own_costs[better] = self.positions[better], costs[better]
+        leader = int(np.argmin(costs))
+        if costs[leader] < self.best_cost:
+            self.best, self.best_cost = self.positions[leader].copy(), float(costs[leader])
+        self.iterations += 1
+        self._move()
+        return decoded, costs
+
+    def _fitness(self, decoded: Decoded) -> Floats:
+        """The target and the weighted others; in the faithful swarm around raw centroids and with the penalty."""
+        costs = self.native.measures.costs(decoded)
+        missing = decoded.partitions.missing
+        others = self.weight * costs[:, 1:].sum(axis=1)
+        if not self.options.faithful:
+            return np.where(missing > 0, np.inf, costs[:, 0] + others)
+        problem = self.problem
+        parts = problem.parts if isinstance(problem, Scalarised) else problem
+        prices = centred_prices(decoded.coarse.units, decoded.partitions.labels, *self.space.matrices(self.positions))
+        losses = prices / float(getattr(parts, "price_scale", 1.0))
+        if isinstance(problem, Scalarised):
+            entropies = decoded.partitions.entropies.sum(axis=1)
+            losses = np.array([problem.score(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
+        return np.asarray(losses + others + self.options.penalty * missing)
+
+    def _move(self) -> None:
+        shape = self.positions.shape
+        own, common = self.draw.random(shape), self.draw.random(shape)
+        to_own, to_best = self.own_best - self.positions, self.best - self.positions
+        # Categories have no distance: that they differ is what pulls.
+        to_own = np.where(self.numeric, to_own, to_own != 0)
+        to_best = np.where(self.numeric, to_best, to_best != 0)
+        self.velocities = _INERTIA * self.velocities + _OWN * own * to_own + _COMMON * common * to_best
+        limit = np.where(self.numeric, _FASTEST * self.span, np.inf)
+        self.velocities = np.clip(self.velocities, -limit, limit)
+        moved = np.clip(self.positions + self.velocities, self.space.low, self.space.high)
+        chance = np.abs(self.velocities / np.sqrt(self.velocities**2 + 1.0))
+        taken = np.where(self.draw.random(shape) < 0.5, self.own_best, self.best)
+        switched = np.where(self.draw.random(shape) < chance, taken, self.positions)
+        self.positions = np.where(self.numeric, moved, switched)
+
+    @property
+    def best_labels(self) -> Labels:
+        """The class of each record under the best particle; in the faithful swarm it may break the conditions."""
+        return self.native.labels(self.best)
+
+    def described(self) -> dict[str, object]:
+        """What the best particle is worth, violations and all; nothing before the first step."""
+        if not np.isfinite(self.best_cost):
+            return {}
+        labels = self.best_labels
+        evaluation = self.problem.evaluate(labels)
+        sizes = np.bincount(labels)
+        below = sizes < self.problem.conditions.k
+        return {
+            "fitness": self.best_cost,
+            "values": {name: float(value) for name, value in evaluation.values.items()},
+            "classes": len(sizes),
+            "classes_below_k": int(below.sum()),
+            "records_in_classes_below_k": int(sizes[below].sum()),
+            "violations": {name: int(broken) for name, broken in evaluation.violations.items()},
+        }
