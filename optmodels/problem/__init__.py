@@ -9,7 +9,6 @@ from optmodels.problem._problem import (
     EntropyBounded,
     Evaluation,
     FixedCentres,
-    Formulation,
     FreeCentres,
     Generalised,
     Objective,
@@ -23,6 +22,7 @@ from optmodels.problem._problem import (
     View,
     whole_price,
 )
+from optmodels.problem.formulation import Formulation
 
 __all__ = [
     "BoundedClasses",

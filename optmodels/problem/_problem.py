@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 import numpy as np
@@ -16,6 +16,7 @@ from optmodels.errors import InputError, RefusedError
 from optmodels.objectives import Objective as Objective
 from optmodels.partition import Labels, canonical
 from optmodels.price import Price
+from optmodels.problem.formulation import Formulation
 from optmodels.release import Method, Release
 from optmodels.release import release as make_release
 from optmodels.table import Table
@@ -56,26 +57,6 @@ class View(Generic[Native]):
     decode: Callable[[Any], Labels]
     encode: Callable[[Labels], bool] | None = None
     cuts: Callable[[Any], int] | None = None
-
-
-class Formulation(ABC):
-    """A published model with its parameters; subclasses are frozen dataclasses without hidden state."""
-
-    name: ClassVar[str]
-    summary: ClassVar[str]
-
-    @abstractmethod
-    def build(self, table: Table, seed: int = 0) -> Problem:
-        """The problem this model poses for a table; `seed` matters only where the model draws centres."""
-
-    @classmethod
-    def parameters(cls) -> tuple[str, ...]:
-        """The names of the model's parameters."""
-        return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
-
-    def to_dict(self) -> dict[str, object]:
-        """The parameters by name, for provenance."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
 
 
 class Problem(ABC):
