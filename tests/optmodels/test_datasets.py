@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from optmodels import datasets
 from optmodels.datasets import DATASETS, Dataset, Source, dataset, download, frame, load, locate
+from optmodels.datasets import known as datasets
 from optmodels.errors import InputError
 from optmodels.table.hierarchy import Hierarchy
 

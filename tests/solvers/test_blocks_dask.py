@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.solvers.test_blocks_folder import QUICK, ROLES, people, released, write
 
 from formulations import Microaggregation
 from optmodels import Table
@@ -23,6 +22,7 @@ from optmodels.solution import Stop
 from optmodels.solver import Progress
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
+from tests.optmodels.folders.test_folders import QUICK, ROLES, people, released, write
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is an optional extra")
 

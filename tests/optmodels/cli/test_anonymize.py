@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.cli.conftest import QUICK, ROLES, Run
+
+from tests.optmodels.cli.conftest import QUICK, ROLES, Run
 
 KEYS = ["status", "stop", "formulation", "solver", "values", "bound", "gap", "seconds", "seed", "audit"]
 RESEARCH = ("--formulation", "microaggregation", "--solver", "mdav", "--scaling", "standard")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import QUICK, ROLES, Run
+
+from tests.optmodels.cli.conftest import QUICK, ROLES, Run
 
 AGE = ("--numeric", "age", "--others", "drop", "--out", "release.csv")
 

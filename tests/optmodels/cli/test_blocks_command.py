@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.cli.conftest import ROLES, Run
+
+from tests.optmodels.cli.conftest import ROLES, Run
 
 BLOCKS = ("--solver", "blocks", "--k", "4", "--option", "block_size=12")
 

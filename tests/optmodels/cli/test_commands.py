@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import QUICK, ROLES, Run
+
+from tests.optmodels.cli.conftest import QUICK, ROLES, Run
 
 LEVELS = {"distinct_l", "entropy_l", "recursive_c", "t_variational", "t_emd"}
 

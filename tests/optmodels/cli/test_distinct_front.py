@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.cli.conftest import ROLES, Run
-from tests.cli.test_anonymize import document
+
+from tests.optmodels.cli.conftest import ROLES, Run
+from tests.optmodels.cli.test_anonymize import document
 
 
 @pytest.mark.parametrize("algorithm", [("epsilon",), ("nsga2", "--evaluations", 200)], ids=lambda words: words[0])

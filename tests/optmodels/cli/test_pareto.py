@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.conftest import ROLES
-from tests.cli.conftest import Run as Command
-from tests.cli.test_anonymize import document
-from tests.cli.test_bad_input import refused
 
 from optmodels import Solution, Status, Stop, registry
 from optmodels.cli.front_folder import NAMES
 from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run, Solver
+from tests.optmodels.cli.conftest import ROLES
+from tests.optmodels.cli.conftest import Run as Command
+from tests.optmodels.cli.test_anonymize import document
+from tests.optmodels.cli.test_bad_input import refused
 
 KEYS = ["points", "hypervolume", "evaluations", "seconds", "seed", "solver"]
 

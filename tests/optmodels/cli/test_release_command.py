@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.cli.conftest import ROLES, Run
-from tests.cli.test_anonymize import KEYS, document
-from tests.cli.test_bad_input import refused
-from tests.cli.test_pareto import EXACT, Draws
 
 from formulations.mass.recall import Recall
 from optmodels import registry
 from optmodels.partition import Labels
+from tests.optmodels.cli.conftest import ROLES, Run
+from tests.optmodels.cli.test_anonymize import KEYS, document
+from tests.optmodels.cli.test_bad_input import refused
+from tests.optmodels.cli.test_pareto import EXACT, Draws
 
 
 @pytest.fixture

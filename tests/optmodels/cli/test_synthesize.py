@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from tests.cli.conftest import Run
 
 from optmodels.datasets.synthetic import HealthRecords
+from tests.optmodels.cli.conftest import Run
 
 QUICK = ("--param", 'classifiers=["nb"]', "--param", "predict=high_risk", "--param", "positive=yes")
 

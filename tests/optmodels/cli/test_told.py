@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import ROLES, Run
-from tests.cli.test_anonymize import document
+
+from tests.optmodels.cli.conftest import ROLES, Run
+from tests.optmodels.cli.test_anonymize import document
 
 FAITHFUL = ("--option", "faithful=true", "--option", "particles=8", "--option", "iterations=3")
 SCORE = ("--formulation", "mo-obam", "--param", "objective=lambda", "--param", "lam=0.3")

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.conftest import Run
 
 from optmodels.recoding import in_value_order, recode
 from optmodels.table import Table
+from tests.optmodels.cli.conftest import Run
 
 QUICK = ("--classifiers", "lr,dt", "--metrics", "f1,auc", "--splits", "3", "--jobs", "1")
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.conftest import Run, run  # noqa: F401
 
 from optmodels.errors import InputError
 from optmodels.reproduce import STUDIES, mo_obam, reproduce
 from optmodels.reproduce.mo_obam_points import MEASURES, beside_ours
 from optmodels.reproduce.report import beside, published
 from optmodels.reproduce.setting import Setting
+from tests.optmodels.cli.conftest import Run, run  # noqa: F401
 
 
 def test_published_files_name_their_source() -> None:

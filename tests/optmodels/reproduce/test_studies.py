@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from tests.cli.conftest import Run, run  # noqa: F401
 
 from optmodels.reproduce import STUDIES, aminifar, reproduce
 from optmodels.reproduce.report import Report, published
 from optmodels.reproduce.setting import Setting
+from tests.optmodels.cli.conftest import Run, run  # noqa: F401
 
 # The tables and figures that the studies promise, in miniature too where they do not need a second dataset.
 PROMISED = {
