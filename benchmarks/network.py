@@ -29,7 +29,7 @@ from scipy.sparse import eye_array, kron, vstack
 from formulations import Aminifar
 from formulations.aminifar import AminifarProblem
 from optmodels import Table
-from optmodels.flow import Flow, dense_transport, network_of
+from optmodels.flow import Flow, dense_transport
 from optmodels.flow.dense import MOST_ARCS
 from solvers.network import Network
 
@@ -80,8 +80,8 @@ def published() -> None:
 
 def core_seconds(problem: AminifarProblem, *, dense: bool = True) -> float:
     """What a solve takes once the cost matrix is there, with its certificate."""
-    costs = problem.arc_costs(np.arange(problem.n), np.arange(len(problem.centres)))
-    value, bounds = network_of(problem, problem.n)
+    costs = problem.assignment().arc_costs(problem.centres)(np.arange(problem.n), np.arange(len(problem.centres)))
+    value, bounds = problem.assignment().network()
     began = perf_counter()
     found = dense_transport(costs, value, bounds) if dense else None
     if found is None:
@@ -105,7 +105,7 @@ def crossover() -> None:
 def highs_seconds(problem: AminifarProblem) -> float:
     """The same transport as a linear program in HiGHS, its matrix built beforehand."""
     n, m = problem.n, len(problem.centres)
-    costs = problem.arc_costs(np.arange(n), np.arange(m)).ravel()
+    costs = problem.assignment().arc_costs(problem.centres)(np.arange(n), np.arange(m)).ravel()
     arcs = vstack([kron(eye_array(n), np.ones((1, m))), kron(np.ones((1, n)), eye_array(m))]).tocsc()
     amounts = np.concatenate([np.ones(n), np.full(m, n / m)])
     began = perf_counter()

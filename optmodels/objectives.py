@@ -30,7 +30,8 @@ class Objective:
     """A quantity to be made small or large, known by a plain name.
 
     `worst` is a value that no partition is worse than, where one is known beforehand. `measure` computes the
-    quantity from labels 0..C-1; without it the problem that has the objective does.
+    quantity from labels 0..C-1; without it the problem that has the objective does. `quantity` says that it is the one
+    of this name in `QUANTITIES` (with a threshold after an @ where it has one), so that solvers know how to hold it.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Objective:
     meaning: str = ""
     worst: float | None = None
     measure: Measure | None = field(default=None, repr=False, compare=False)
+    quantity: str | None = field(default=None, kw_only=True)
 
     def worse(self, value: float, than: float) -> float:
         """By how much `value` is worse than `than`; negative when it is better."""
@@ -185,4 +187,5 @@ def measured(name: str, table: Table) -> Objective:
             f"The objective '{name}' is about sensitive attributes and the table has none: name at least one column "
             "as sensitive, or choose another objective."
         )
-    return Objective(name, quantity.sense, quantity.meaning, quantity.worst(table), quantity.measure(table, setting))
+    measure = quantity.measure(table, setting)
+    return Objective(name, quantity.sense, quantity.meaning, quantity.worst(table), measure, quantity=name)

@@ -1,4 +1,4 @@
-"""What a class costs: the two prices behind every class-additive model, and their compiled kernels.
+"""What a class costs: the prices behind every class-additive model, compiled, or any function of its records.
 
 A *spread* is the squared distance to the class mean plus weighted mismatches with the class mode
 (microaggregation, MO-OBAM); an *extent* is the class size times the sides of its bounding box, a
@@ -7,7 +7,9 @@ categorical side being the number of further distinct values (loss metric, NCP, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
 from typing import Literal
 
 import numpy as np
@@ -22,6 +24,7 @@ Codes = NDArray[np.int32]
 
 SPREAD = 0
 EXTENT = 1
+_REMEMBERED = 200_000  # classes of a plain price
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +72,56 @@ class Price:
         return float(self.per_class(labels).sum())
 
 
+@dataclass(frozen=True, eq=False)
+class PlainPrice:
+    """The price of a class as any Python function of its records' numbers: for what no compiled price says.
+
+    Prices are remembered class by class, as a search comes back to the same ones again and again.
+
+    >>> ages = np.array([20.0, 22.0, 60.0, 61.0])
+    >>> price = PlainPrice(lambda rows: float(np.ptp(ages[rows])), n=4)
+    >>> price.of(np.array([0, 1])), price.total(np.array([0, 0, 1, 1]))
+    (2.0, 3.0)
+    """
+
+    function: Callable[[NDArray[np.int64]], float]
+    n: int
+    rows: NDArray[np.int64] | None = None  # where it is of some of the records only, their numbers among all
+    _known: dict[bytes, float] = field(default_factory=dict, repr=False)
+
+    def take(self, rows: NDArray[np.integer]) -> PlainPrice:
+        """The price of classes of some of the records."""
+        numbers = np.asarray(rows, np.int64)
+        numbers = numbers if self.rows is None else self.rows[numbers]
+        return PlainPrice(self.function, len(numbers), numbers, self._known)
+
+    def of(self, rows: NDArray[np.integer]) -> float:
+        """The price of one class, given its records."""
+        numbers = np.sort(np.asarray(rows, np.int64) if self.rows is None else self.rows[rows])
+        key = numbers.tobytes()
+        if key not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[key] = float(self.function(numbers))
+        return self._known[key]
+
+    def met(self, most: int) -> list[NDArray[np.int64]]:
+        """The classes of these records that were priced last, up to so many."""
+        inside = np.arange(self.n) if self.rows is None else self.rows
+        place = {number: i for i, number in enumerate(inside.tolist())}
+        found = (np.frombuffer(key, np.int64).tolist() for key in islice(reversed(self._known), most))
+        return [np.array([place[i] for i in rows], np.int64) for rows in found if all(i in place for i in rows)]
+
+    def per_class(self, labels: Labels) -> Floats:
+        """The price of every class of a partition; labels run from 0 to C-1."""
+        order, starts = members(labels)
+        return np.array([self.of(order[low:high]) for low, high in pairwise(starts)])
+
+    def total(self, labels: Labels) -> float:
+        """The price of a whole partition."""
+        return float(self.per_class(labels).sum())
+
+
 def spread(table: Table) -> Price:
     """Squared distance to the mean plus weighted mismatches with the mode, in the table's scaling."""
     return Price("spread", np.ascontiguousarray(table.scaled), table.codes, table.mismatch_weights)
@@ -85,6 +138,14 @@ def extent(table: Table) -> Price:
     domains = np.array([len(table.levels[name]) for name in table.categorical], np.float64)
     code_weights = np.array([table.weights[name] for name in table.categorical]) / np.maximum(domains - 1, 1)
     return Price("extent", sides, table.codes, code_weights)
+
+
+def geometry(table: Table) -> Price:
+    """Where the records of a table lie, for models that do not say so: a spread in which attributes count alike.
+
+    That is the table's own scaling, or shares of attributes' ranges where it has none.
+    """
+    return spread(table.rescaled(scaling="range") if table.roles.scaling == "none" else table)
 
 
 @njit(cache=True, nogil=True)

@@ -8,10 +8,21 @@ from typing import Any, TypeVar
 
 from optmodels.errors import InputError, MissingDependencyError, unknown
 from optmodels.problem import Formulation
-from optmodels.solver import Solver
+from optmodels.solver import SOLVERS, Solver, solvers_for
 
 FORMULATIONS = "optmodels.formulations"
-SOLVERS = "optmodels.solvers"
+
+__all__ = [
+    "FORMULATIONS",
+    "SOLVERS",
+    "check_names",
+    "configured",
+    "formulation",
+    "formulation_names",
+    "solver",
+    "solver_names",
+    "solvers_for",
+]
 
 Configurable = TypeVar("Configurable", bound="Formulation | Solver")
 

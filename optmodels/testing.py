@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from optmodels.partition import Labels, canonical
-from optmodels.problem import ClassAdditive, Evaluation, Formulation, Problem
+from optmodels.problem import Evaluation, Formulation, Problem
 from optmodels.solution import Solution, Status
 from optmodels.solver import Solver
+from optmodels.structures import Priced
 from optmodels.table import Table
 
 # Objective values closer than this, relatively, are the same number computed in two orders.
@@ -114,9 +115,10 @@ def check_formulation(formulation: Formulation, table: Table, *, seed: int = 0) 
         renamed = draw.permutation(int(labels.max()) + 1)[labels] + 7
         assert _same(problem.evaluate(renamed), found), "the judge depends on the names of the classes"
         assert _same(formulation.build(table, seed=seed).evaluate(labels), found), "two builds disagree"
-        if isinstance(problem, ClassAdditive) and problem.target.name == "loss":
-            total = problem.price.total(canonical(labels)) / problem.price_scale
-            assert math.isclose(total, found.values["loss"], rel_tol=SAME, abs_tol=SAME), "price and judge disagree"
+        priced = problem.structure(Priced)
+        if priced is not None:
+            total, value = priced.price.total(canonical(labels)) / priced.scale, found.values[problem.target.name]
+            assert math.isclose(total, value, rel_tol=SAME, abs_tol=SAME), "price and judge disagree"
     assert set(formulation.to_dict()) == set(formulation.parameters()), "parameters are not reproducible"
 
 

@@ -53,7 +53,10 @@ def pareto(
     """The Pareto front that a solver, given by name with `options` or as an object, finds for a problem."""
     chosen = _chosen(solver, options)
     if not isinstance(chosen, FrontSolver):
-        raise RefusedError(f"The solver '{chosen.name}' answers with one solution, not with a front: use 'nsga2'.")
+        able = ", ".join(f"'{name}'" for name in registry.solvers_for(problem, front=True))
+        raise RefusedError(
+            f"The solver '{chosen.name}' answers with one solution, not with a front. Use one of {able}."
+        )
     return chosen.pareto(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)
 
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 from optmodels import registry
 from optmodels.errors import whole
-from optmodels.problem import (
-    Centroids,
-    ClassAdditive,
-    EntropyBounded,
-    FixedCentres,
-    Generalised,
-    Problem,
-    Scalarised,
-    SelfTuned,
-    Separable,
-)
-from optmodels.solution import Solution
+from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run, Solver
+from optmodels.structures import (
+    Assignment,
+    Construction,
+    EntropyLevels,
+    Levels,
+    Parts,
+    Priced,
+    Score,
+)
 
 # Where to switch, from benchmarks/scaling.py and benchmarks/fronts.py.
 _COLUMNS_RECORDS = 3_000  # a gap of 1% takes seconds up to 500, and minutes give a bound up to about this
@@ -28,9 +27,19 @@ _BLOCK_RECORDS_PER_SECOND = 20_000  # of local search in blocks, on two cores, f
 _EXACT_FRONT_RECORDS = 24
 _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may take
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
-_OWN_CONSTRUCTION = "the model makes its partitions itself, one for each k"
 _EXACT_LEVELS_RECORDS = 100  # a second or two in HiGHS; without further conditions 1000 take ten
+_EXACT_VIEW_RECORDS = 60  # of a model of which nothing but a Pyomo view is known
 _EVALUATIONS = "evaluations"  # the option of solvers that count them
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A solver, why it, and what share of the time another one has before it to find it something to begin with."""
+
+    name: str
+    because: str
+    first: str | None = None
+    share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,8 @@ class Auto(FrontSolver):
     >>> import optmodels as om
     >>> from formulations import Microaggregation
     >>> problem = Microaggregation(k=5).build(om.dataset("german"))
-    >>> choice(problem)
+    >>> found = choice(problem)
+    >>> found.name, found.because
     ('columns', '1000 records are few enough for a bound by column generation')
     """
 
@@ -55,22 +65,44 @@ class Auto(FrontSolver):
         if self.evaluations is not None:
             whole("evaluations", self.evaluations, 1)
 
-    def refuses(self, problem: Problem) -> str | None:
-        """Whatever the solver it would pick refuses."""
-        return registry.solver(choice(problem)[0])().refuses(problem)
+    def cannot(self, problem: Problem) -> str | None:
+        """Nothing, unless every other solver refuses."""
+        return None if _able(_wanted(problem, None), problem) else "every solver on this machine refuses it."
+
+    def refuses_front(self, problem: Problem) -> str | None:
+        """Nothing, unless every other solver of fronts refuses."""
+        if len(problem.objectives) < 2:
+            return super().refuses_front(problem)
+        able = _able(_wanted_for_fronts(problem, None), problem, front=True)
+        return None if able else "every solver of fronts on this machine refuses it."
 
     def search(self, problem: Problem, run: Run) -> None:
         """Let the chosen solver search on the same run."""
-        self._chosen(run, *choice(problem, run.time_limit)).search(problem, run)
+        chosen = choice(problem, run.time_limit)
+        if chosen.first is not None and run.time_limit is not None:
+            self._begin(chosen.first, problem, run, chosen.share * run.time_limit)
+        self._chosen(run, chosen).search(problem, run)
 
-    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+    def explore(self, problem: Problem, run: Run) -> None:
         """Let the chosen solver explore on the same run."""
-        chosen = self._chosen(run, *front_choice(problem, run.time_limit))
-        assert isinstance(chosen, FrontSolver)
-        chosen.explore(problem, run, found)
+        solver = self._chosen(run, front_choice(problem, run.time_limit))
+        if isinstance(solver, FrontSolver):
+            solver.explore(problem, run)
 
-    def _chosen(self, run: Run, name: str, reason: str) -> Solver:
+    def _begin(self, name: str, problem: Problem, run: Run, seconds: float) -> None:
+        """Let a heuristic search on the same run for so many seconds."""
+        limit, stop = run.time_limit, run.stop
+        run.time_limit = seconds
+        try:
+            registry.solver(name)().search(problem, run)
+        finally:
+            run.time_limit, run.stop = limit, stop
+        run.details["began_with"] = name
+        run.start = run.labels
+
+    def _chosen(self, run: Run, chosen: Choice) -> Solver:
         """The solver, and the run's record of it; from here on it is the chosen solver's run."""
+        name, reason = chosen.name, chosen.because
         run.details.update(solver=name, chosen=name, because=reason)
         run.report(f"auto picked {name}: {reason}")
         run.solver = name
@@ -83,66 +115,94 @@ class Auto(FrontSolver):
         return kind()
 
 
-def choice(problem: Problem, time_limit: float | None = None) -> tuple[str, str]:
+def choice(problem: Problem, time_limit: float | None = None) -> Choice:
     """The solver for one answer, and why."""
-    if isinstance(problem, SelfTuned):
-        return "mass", _OWN_CONSTRUCTION
-    if isinstance(problem, FixedCentres):
-        if len(problem.caps) <= 1:
-            return "network", "records go to fixed centres under laminar caps, which is a network"
-        return "milp", "two capped attributes at once are no network"
-    if isinstance(problem, Scalarised):
-        if _exact_in_time(problem, time_limit):
-            return "epsilon", "a score of loss and entropy is optimal somewhere on their front, found exactly"
-        return "nsga2", f"a score of loss and entropy lies on their front, and {_too_long(problem, time_limit)}"
-    if isinstance(problem, ClassAdditive):
-        if registry.solver("univariate")().refuses(problem) is None:
-            return "univariate", "of one ordered attribute under k alone the optimal classes are a shortest path"
-        if problem.price.n <= _COLUMNS_RECORDS:
-            return "columns", f"{problem.price.n} records are few enough for a bound by column generation"
-        if problem.price.n <= _LOCAL_SEARCH_RECORDS or problem.n_classes is not None:
-            return "local_search", f"{problem.price.n} records are too many for column generation"
-        return _for_many(problem, time_limit)
-    if isinstance(problem, Generalised):
-        if problem.least_levels and problem.n <= _EXACT_LEVELS_RECORDS and problem.lacks_pyomo() is None:
-            return "milp", f"the levels of {problem.n} records are few enough to be chosen exactly"
-        if reason := registry.solver("generalise")().refuses(problem):
-            return "usefulness", f"'generalise' cannot: {reason.rstrip('.')}"
-        return "generalise", "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
-    if isinstance(problem, Centroids):
-        return "nsga2", f"'{problem.target.name}' is no sum of prices of classes, and classes have centroids"
-    if problem.lacks_pyomo() is not None:
-        return (
-            "usefulness",
-            "nothing is known of this model but its conditions, and classes of similar records meet them",
-        )
-    return "milp", "nothing but a Pyomo view is known of this model"
+    return _first_able(_wanted(problem, time_limit), problem)
 
 
-def _for_many(problem: ClassAdditive, time_limit: float | None) -> tuple[str, str]:
-    """Blocks where there is time for local search in all of them, median cuts where there is not."""
-    n = problem.price.n
-    needed = n / _BLOCK_RECORDS_PER_SECOND
-    if not isinstance(problem, Separable):
-        return "mondrian", f"{n} records are too many for local search, and the model cannot be taken apart into blocks"
-    if time_limit is not None and time_limit < needed:
-        return "mondrian", f"local search in blocks of {n} records takes about {needed:.0f} s, median cuts far less"
-    return "blocks", f"{n} records are too many for one local search, and few enough for one in each block"
-
-
-def front_choice(problem: Problem, time_limit: float | None) -> tuple[str, str]:
+def front_choice(problem: Problem, time_limit: float | None) -> Choice:
     """The solver for a front, and why."""
-    if isinstance(problem, SelfTuned):
-        return "mass", _OWN_CONSTRUCTION
-    if isinstance(problem, EntropyBounded) and _exact_in_time(problem, time_limit):
-        return "epsilon", f"of {problem.n} records every class can be priced, so the front is exact"
-    if isinstance(problem, Generalised):
-        return "generalise", "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
+    return _first_able(_wanted_for_fronts(problem, time_limit), problem, front=True)
+
+
+def _first_able(wanted: Iterator[Choice], problem: Problem, *, front: bool = False) -> Choice:
+    found = _able(wanted, problem, front=front)
+    return found or Choice("nsga2", "nothing else takes this problem")  # whose refusal says why
+
+
+def _able(wanted: Iterator[Choice], problem: Problem, *, front: bool = False) -> Choice | None:
+    """The first that is there and does not refuse."""
+    for one in wanted:
+        kind = registry.solver(one.name)
+        refuses = kind().refuses_front if front else kind().refuses
+        if kind.missing() is None and refuses(problem) is None:
+            return one
+    return None
+
+
+def _wanted(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
+    """Solvers for one answer, the best for what is known of the problem first; any problem is taken by some of them."""
+    n, priced = problem.n, problem.structure(Priced)
+    if problem.structure(Construction) is not None:
+        yield Choice("mass", "the model makes its partitions itself, one for each k")
+    if problem.structure(Assignment) is not None:
+        yield Choice("network", "records go to fixed centres under laminar caps, which is a network")
+        yield Choice("milp", "caps on two attributes at once are no network")
+        yield Choice("nsga2", "centres are chosen as well, and records assigned to them at least cost")
+    if problem.structure(Score) is not None:
+        if _exact_in_time(problem, time_limit):
+            yield Choice("epsilon", "a score of loss and entropy is optimal somewhere on their front, found exactly")
+        yield Choice("nsga2", f"a score of loss and entropy lies on their front, and {_too_long(problem, time_limit)}")
+    if priced is not None:
+        yield from _wanted_for_prices(problem, priced, time_limit)
+    if (levels := problem.structure(Levels)) is not None:
+        if levels.least_levels and n <= _EXACT_LEVELS_RECORDS:
+            yield Choice("milp", f"the levels of {n} records are few enough to be chosen exactly")
+        because = "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
+        yield Choice("generalise", because)
+        yield Choice("usefulness", "the hierarchies are too many for 'generalise'")
+    if n <= _EXACT_VIEW_RECORDS:
+        yield Choice(
+            "milp", f"nothing but a Pyomo view is known of this model, and {n} records are few", "local_search", 0.1
+        )
+    yield Choice("local_search", f"nothing is known of '{problem.target.name}' but what the judge says of a partition")
+    yield Choice("milp", "nothing but a Pyomo view is known of this model")
+    yield Choice("nsga2", "records lie somewhere, so that classes have centroids")
+
+
+def _wanted_for_prices(problem: Problem, priced: Priced, time_limit: float | None) -> Iterator[Choice]:
+    n = priced.n
+    yield Choice("univariate", "of one ordered attribute under k alone the optimal classes are a shortest path")
+    if n <= _COLUMNS_RECORDS:
+        yield Choice("columns", f"{n} records are few enough for a bound by column generation", *_head_start(priced))
+    if n <= _LOCAL_SEARCH_RECORDS or priced.n_classes is not None:
+        yield Choice("local_search", f"{n} records are too many for column generation")
+    needed = n / _BLOCK_RECORDS_PER_SECOND
+    if problem.structure(Parts) is not None and (time_limit is None or time_limit >= needed):
+        yield Choice("blocks", f"{n} records are too many for one local search, and few enough for one in each block")
+    because = f"local search in blocks of {n} records takes about {needed:.0f} s, median cuts far less"
+    yield Choice("mondrian", because)
+
+
+def _head_start(priced: Priced) -> tuple[str | None, float]:
+    """Which heuristic finds more than column generation's own start does, and for what share of the time."""
+    return None, 0.0
+
+
+def _wanted_for_fronts(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
+    """Solvers of fronts, the best for what is known of the problem first; nearly any problem is taken by the last."""
+    if problem.structure(Construction) is not None:
+        yield Choice("mass", "the model makes its partitions itself, one for each k")
+    if problem.structure(EntropyLevels) is not None and _exact_in_time(problem, time_limit):
+        yield Choice("epsilon", f"of {problem.n} records every class can be priced, so the front is exact")
+    if problem.structure(Levels) is not None:
+        because = "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
+        yield Choice("generalise", because)
     if len(problem.objectives) > 2:
-        return "nsga3", f"{len(problem.objectives)} objectives need directions to spread over"
-    if isinstance(problem, EntropyBounded):
-        return "nsga2", _too_long(problem, time_limit)
-    return "nsga2", "these objectives have no exact front, and classes have centroids"
+        yield Choice("nsga3", f"{len(problem.objectives)} objectives need directions to spread over")
+    if problem.structure(EntropyLevels) is not None:
+        yield Choice("nsga2", _too_long(problem, time_limit))
+    yield Choice("nsga2", "these objectives have no exact front, and classes have centroids")
 
 
 def _exact_in_time(problem: Problem, time_limit: float | None) -> bool:

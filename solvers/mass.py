@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from optmodels.front import ParetoFront
-from optmodels.problem import Candidate, Problem, SelfTuned
-from optmodels.solution import Solution, Status, Stop
+from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run
+from optmodels.structures import Candidate, Construction, Structure
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,13 @@ class Mass(FrontSolver):
     summary: ClassVar[str] = (
         "strata dealt to classes in proportion, for one k or every k; feasible, for millions of rows"
     )
-
-    def refuses(self, problem: Problem) -> str | None:
-        """It drives models that make partitions themselves."""
-        if not isinstance(problem, SelfTuned):
-            return "it is the construction of one model only: use the formulation 'mass'."
-        return None
+    needs: ClassVar[tuple[type[Structure], ...]] = (Construction,)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the partition of the k that is asked for, or the best of all k."""
-        assert isinstance(problem, SelfTuned)
-        total = 1 if problem.fixed_k is not None else len(problem.levels)
-        for done, candidate in enumerate(problem.candidates(halted=_halted(run)), start=1):
+        model = problem.require(Construction)
+        total = 1 if model.fixed_k is not None else len(model.levels)
+        for done, candidate in enumerate(model.candidates(None, _halted(run)), start=1):
             if candidate.share < 1 and run.labels is not None and run.expired:
                 break
             if run.offer(candidate.labels):
@@ -48,7 +43,7 @@ class Mass(FrontSolver):
             run.report(f"k={candidate.k}", done=done, total=total)
             if run.expired:
                 break
-        run.details |= problem.remarks()
+        run.details |= model.remarks()
         if run.labels is None:
             run.details["remark"] = (
                 f"MASS keeps k; no partition of those it made also keeps {problem.conditions.describe()}."
@@ -57,37 +52,24 @@ class Mass(FrontSolver):
             told = (f"k={run.details['k']}.", _what_is_recalled(run).strip(), run.details.get("cut_short"))
             run.details["remark"] = " ".join(str(one) for one in told if one)
 
-    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+    def explore(self, problem: Problem, run: Run) -> None:
         """A point for each k, and which of them is the model's own choice."""
-        assert isinstance(problem, SelfTuned)
+        model = problem.require(Construction)
         tried: list[dict[str, object]] = []
         run.details["candidates"] = tried
-        levels = problem.levels
-        for done, candidate in enumerate(problem.candidates(levels, _halted(run)), start=1):
-            if candidate.share < 1 and found and run.expired:
+        levels = model.levels
+        for done, candidate in enumerate(model.candidates(levels, _halted(run)), start=1):
+            if candidate.share < 1 and run.front and run.expired:
                 break
-            began = run.seconds
-            evaluation = problem.evaluate(candidate.labels)
-            tried.append({"k": candidate.k, **evaluation.values, "feasible": evaluation.feasible})
-            if evaluation.feasible:
-                found.append(
-                    Solution(
-                        problem=problem,
-                        solver=self.name,
-                        status=Status.FEASIBLE,
-                        stop=Stop.CONVERGED,
-                        labels=problem.check(candidate.labels),
-                        values=evaluation.values,
-                        seconds=run.seconds - began,
-                        seed=run.seed,
-                        details={"k": candidate.k, **_cut_short(candidate)},
-                    )
-                )
-                _mark_optimum(problem, run, found)
+            point = run.keep(candidate.labels, details={"k": candidate.k, **_cut_short(candidate)})
+            values = problem.values(problem.check(candidate.labels)) if point is None else point.values
+            tried.append({"k": candidate.k, **values, "feasible": point is not None})
+            if point is not None:
+                _mark_optimum(problem, run)
             run.report(f"k={candidate.k}", done=done, total=len(levels))
             if run.expired:
                 break
-        run.details |= problem.remarks()
+        run.details |= model.remarks()
         if "optimum" in run.details:
             run.details["remark"] = f"{run.details['remark']}{_what_is_recalled(run)}"
 
@@ -122,10 +104,10 @@ def _cut_short(candidate: Candidate) -> dict[str, str]:
     }
 
 
-def _mark_optimum(problem: Problem, run: Run, found: list[Solution]) -> None:
+def _mark_optimum(problem: Problem, run: Run) -> None:
     """Note which point of the front so far the model itself would choose."""
     target = problem.target.name
-    points = list(ParetoFront.of(problem, found))
+    points = list(ParetoFront.of(problem, run.front))
     best = min(range(len(points)), key=lambda i: points[i].values[target])
     k = points[best].details["k"]
     run.details["optimum"] = {"k": k, "point": best, **points[best].values}

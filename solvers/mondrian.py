@@ -14,10 +14,13 @@ from optmodels.conditions import ClassTest, meets
 from optmodels.errors import InputError
 from optmodels.partition import Labels
 from optmodels.price import Price
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Assignment, Centroids, ClassCount, Structure
 from solvers._construction.median import Points as Places
 from solvers._construction.median import Rows, select, swap
+from solvers._construction.places import dear_price
+from solvers._construction.repair import offer_coarser
 
 _PIECES = 64  # parts into which the table is cut before they are shared out
 _WORKERS = 2
@@ -41,6 +44,11 @@ class Mondrian(Solver):
 
     name: ClassVar[str] = "mondrian"
     summary: ClassVar[str] = "median cuts along the widest attribute, strict or relaxed; feasible, for millions of rows"
+    needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
+    rejects: ClassVar[tuple[type[Structure], ...]] = (
+        ClassCount,
+        Assignment,
+    )
 
     relaxed: bool = False
 
@@ -48,22 +56,14 @@ class Mondrian(Solver):
         if not isinstance(self.relaxed, bool):
             raise InputError(f"relaxed must be True or False, not {self.relaxed!r}.")
 
-    def refuses(self, problem: Problem) -> str | None:
-        """It needs conditions that each class meets alone, and cannot promise a number of classes."""
-        if not isinstance(problem, ClassAdditive):
-            return "it needs a model whose classes have a price and conditions of their own."
-        if problem.n_classes is not None:
-            return f"it cannot promise {problem.n_classes} classes: leave their number free."
-        return None
-
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the partition that no further cut is allowed in, or the one that time was left for."""
-        assert isinstance(problem, ClassAdditive)
-        cuts = MedianCuts(problem.price, problem.test, relaxed=self.relaxed)
+        cuts = MedianCuts(dear_price(problem), problem.test, relaxed=self.relaxed)
         try:
             cuts.make(run)
         finally:
-            if not run.offer(cuts.labels()):
+            offer_coarser(run, cuts.labels())
+            if run.labels is None:
                 run.details["mondrian"] = "the whole table as one class already breaks a condition"
 
 

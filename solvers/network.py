@@ -9,12 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.errors import whole
-from optmodels.flow import Bounds, Flow, dense_transport, network_of
+from optmodels.errors import RefusedError, whole
+from optmodels.flow import Bounds, Flow, dense_transport
 from optmodels.flow.dense import MOST_ARCS
-from optmodels.problem import FixedCentres, Problem
+from optmodels.flow.pricing import ArcCosts
+from optmodels.price import Floats
+from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
 from optmodels.solver import PROVEN, OnProgress, Run, Solver
+from optmodels.structures import Assignment, Structure
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Network(Solver):
     name: ClassVar[str] = "network"
     summary: ClassVar[str] = "least-cost flow to fixed centres; proves optimality on 100,000s of records"
     exact: ClassVar[bool] = True
+    needs: ClassVar[tuple[type[Structure], ...]] = (Assignment,)
 
     recentre: bool = False
     rounds: int = 100
@@ -46,22 +50,26 @@ class Network(Solver):
     def __post_init__(self) -> None:
         whole("rounds", self.rounds, 1)
 
-    def refuses(self, problem: Problem) -> str | None:
-        """It needs fixed centres, and caps on one attribute at most."""
-        if not isinstance(problem, FixedCentres):
-            return f"'{problem.formulation.name}' has no fixed centres that records are assigned to."
-        if len(problem.caps) > 1:
-            return "caps on two sensitive attributes at once are no network; the solver 'milp' takes them."
+    def cannot(self, problem: Problem) -> str | None:
+        """Centres must be fixed, the distance to them asked for, and caps on one attribute at most."""
+        assignment = problem.require(Assignment)
+        if assignment.centres is None:
+            return "its centres are chosen as well, so that no flow to them can be priced beforehand."
+        if not assignment.is_target:
+            return f"it minimises the distance to centres, and '{problem.target.name}' is asked for."
+        if not assignment.is_network:
+            return "caps on two sensitive attributes at once are no network."
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
         """Solve over few arcs, price all of them, and repeat until none is missing."""
-        assert isinstance(problem, FixedCentres)
+        assignment = problem.require(Assignment)
         run.report("cheapest arcs of every record")
-        value, bounds = network_of(problem, problem.n)
-        if problem.n * len(bounds.least) <= MOST_ARCS and self._densely(problem, run, value, bounds):
+        value, bounds = assignment.network()
+        costs = assignment.arc_costs(_fixed(assignment))
+        if problem.n * len(bounds.least) <= MOST_ARCS and self._densely(costs, run, value, bounds):
             return
-        flow = Flow(problem.arc_costs, value, bounds)
+        flow = Flow(costs, value, bounds)
         try:
             for doing in flow.steps():
                 if np.isfinite(flow.bound):
@@ -79,10 +87,10 @@ class Network(Solver):
         elif np.isfinite(flow.bound):
             run.prove(flow.bound)
 
-    def _densely(self, problem: FixedCentres, run: Run, value: NDArray[np.int32], bounds: Bounds) -> bool:
+    def _densely(self, arc_costs: ArcCosts, run: Run, value: NDArray[np.int32], bounds: Bounds) -> bool:
         """Solve it as a small dense transport if it is one; whether that was enough."""
         n, m = len(value), len(bounds.least)
-        found = dense_transport(problem.arc_costs(np.arange(n), np.arange(m)), value, bounds)
+        found = dense_transport(arc_costs(np.arange(n), np.arange(m)), value, bounds)
         if found is None:
             return False
         run.offer(found[0])
@@ -121,8 +129,10 @@ class Network(Solver):
             left = None if time_limit is None else time_limit - seconds
             if best.labels is None or best.stop is Stop.INTERRUPTED or (left is not None and left <= 0):
                 break
-            assert isinstance(best.problem, FixedCentres)
-            found = solved(best.problem.recentred(best.labels), left, None)
+            recentred = best.problem.require(Assignment).recentred
+            if recentred is None:
+                break
+            found = solved(recentred(best.labels), left, None)
             seconds += found.seconds
             if found.stop is Stop.INTERRUPTED:
                 best = replace(best, stop=Stop.INTERRUPTED)
@@ -134,3 +144,10 @@ class Network(Solver):
         explained = "every round's value is the optimum around the class means of the round before"
         details = {**best.details, "recentred": len(values) - 1, "values": values, "recentring": explained}
         return replace(best, seconds=seconds, details=details)
+
+
+def _fixed(assignment: Assignment) -> Floats:
+    """The centres, which `cannot` has made sure of."""
+    if assignment.centres is None:
+        raise RefusedError("There are no fixed centres to assign records to.")
+    return assignment.centres

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from optmodels.partition import Labels
 from optmodels.price import Price
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Centroids, ClassCount, Priced, Structure
 from solvers._construction.rest import cut_rest
 
 Floats = NDArray[np.float64]
@@ -43,23 +44,24 @@ class Univariate(Solver):
         "the optimal classes of one ordered attribute under k, by a shortest path; millions of rows"
     )
     exact: ClassVar[bool] = True
+    needs: ClassVar[tuple[type[Structure], ...]] = (Priced,)
+    rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount,)
 
-    def refuses(self, problem: Problem) -> str | None:
+    def cannot(self, problem: Problem) -> str | None:
         """One attribute may vary, prices must be squared errors, and only the size of classes may matter."""
-        if not isinstance(problem, ClassAdditive) or problem.price.name != "spread":
+        price = problem.require(Priced).compiled
+        if price is None or price.name != "spread":
             return "it needs a model that prices classes by squared distances: intervals may be best when nested."
-        if problem.n_classes is not None:
-            return "it finds the best number of classes itself, so it cannot be prescribed."
         if not problem.test.only_size:
             return "neighbours in sorted order need not be diverse nor close to the table: ask for k only."
-        if len(_varying(problem.price)) > 1 or not _numbers_only(problem.price):
+        if len(_varying(price)) > 1 or not _numbers_only(price):
             return "it needs one numeric or ordinal quasi-identifier that varies, and no categorical one that does."
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the optimal partition, and prove it by its own price; what time is too short for is cut at medians."""
-        assert isinstance(problem, ClassAdditive)
-        price, k = problem.price, problem.test.k
+        priced = problem.require(Priced)
+        price, k = problem.require(Centroids).price, problem.test.k  # of a spread it is the price itself
         column = next(iter(_varying(price)), None)
         values = np.zeros(price.n) if column is None else price.numeric[:, column]
         order = np.argsort(values, kind="stable")
@@ -80,7 +82,7 @@ class Univariate(Solver):
             cut_rest(price, problem.test, labels, run)
             run.offer(labels)
         if done == price.n and run.value is not None:
-            run.prove(float(total[-1]) / problem.price_scale)
+            run.prove(float(total[-1]) / priced.scale)
 
 
 def _varying(price: Price) -> list[int]:

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
 from optmodels.partition import Labels
-from optmodels.problem import BoundedClasses, Problem
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Assignment, ClassCount, Structure
 from optmodels.table import Table
+from solvers._construction.repair import offer_coarser
 
 Vectors = NDArray[np.float64]
 
@@ -39,14 +41,10 @@ class Usefulness(Solver):
 
     name: ClassVar[str] = "usefulness"
     summary: ClassVar[str] = "classes of k in the order of cosine similarity (Majeed and Hwang); feasible, fast"
-
-    def refuses(self, problem: Problem) -> str | None:
-        """It cannot promise a number of classes, nor sizes or caps."""
-        if isinstance(problem, BoundedClasses):
-            return "its classes know nothing of caps and of largest sizes."
-        if (wanted := getattr(problem, "n_classes", None)) is not None:
-            return f"it cannot promise {wanted} classes: leave their number free."
-        return None
+    rejects: ClassVar[tuple[type[Structure], ...]] = (
+        ClassCount,
+        Assignment,
+    )
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the classes along the order; where they break a condition, ever more neighbours as one class."""
@@ -59,8 +57,7 @@ class Usefulness(Solver):
         leftovers = np.flatnonzero(labels == len(ends))
         if len(ends) and leftovers.size:
             labels[leftovers] = most_similar(vectors, labels, leftovers, len(ends))
-        while not run.offer(labels) and labels.max() > 0 and not run.expired:
-            labels = labels // 2
+        offer_coarser(run, labels)
 
 
 def scaled_places(table: Table) -> Vectors:

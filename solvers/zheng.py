@@ -13,8 +13,9 @@ from optmodels.conditions import ClassTest
 from optmodels.errors import unknown
 from optmodels.partition import Labels
 from optmodels.price import Price
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Assignment, Centroids, ClassCount, Structure
 from solvers._construction.box_search import NOTHING, furthest, nearest
 from solvers._construction.box_tree import (
     BoxTree,
@@ -28,7 +29,7 @@ from solvers._construction.box_tree import (
     rows_left,
     take_away,
 )
-from solvers._construction.repair import merge_until_met
+from solvers._construction.repair import offer_mended
 from solvers._construction.rest import cut_rest
 
 Seeds = Literal["random", "furthest"]
@@ -57,6 +58,11 @@ class Zheng(Solver):
 
     name: ClassVar[str] = "zheng"
     summary: ClassVar[str] = "classes grown to l sensitive values, then to k records; feasible, fast, heuristic"
+    needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
+    rejects: ClassVar[tuple[type[Structure], ...]] = (
+        ClassCount,
+        Assignment,
+    )
 
     seeds: Seeds = "random"
 
@@ -64,18 +70,9 @@ class Zheng(Solver):
         if self.seeds not in get_args(Seeds):
             raise unknown("way to choose seeds", str(self.seeds), get_args(Seeds))
 
-    def refuses(self, problem: Problem) -> str | None:
-        """It needs classes with a centroid and no prescribed number of them."""
-        if not isinstance(problem, ClassAdditive) or problem.price.name != "spread":
-            return "it needs a model that prices classes by their spread around a centroid."
-        if problem.n_classes is not None:
-            return "the number of classes follows from k and l, so it cannot be prescribed."
-        return None
-
     def search(self, problem: Problem, run: Run) -> None:
         """Grow one partition and offer it."""
-        assert isinstance(problem, ClassAdditive)
-        price, test = problem.price, problem.test
+        price, test = problem.require(Centroids).price, problem.test
         points, marks = points_of(price), marks_of(test)
         labels, rest = np.full(price.n, -1, np.int64), np.arange(price.n)
         order = np.random.default_rng(run.seed).permutation(price.n)
@@ -92,7 +89,7 @@ class Zheng(Solver):
                 join_nearest(price, points, labels)
         finally:
             cut_rest(price, test, labels, run)
-            run.offer(labels if test.only_size else merge_until_met(price, test, labels))
+            offer_mended(run, price, test, labels)
 
 
 class Growth(NamedTuple):

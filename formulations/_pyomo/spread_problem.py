@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from optmodels.price import Price
 from optmodels.problem import PricedProblem, View
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 class SpreadProblem(PricedProblem):
     """A priced problem whose classes cost their squared deviations from the mean and mismatches with the mode."""
+
+    price: Price
 
     def lacks_pyomo(self) -> str | None:
         """The partition model grows with the cube of the records."""

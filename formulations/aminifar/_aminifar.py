@@ -14,9 +14,10 @@ from formulations.aminifar.capped import Cap, capped_attributes
 from formulations.aminifar.free import FreeAminifarProblem
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, finite, unknown, whole
-from optmodels.flow import Metric, cheapest_matching, class_distances, distances
+from optmodels.flow import Metric, cheapest_matching, class_distances
 from optmodels.partition import Labels, members
 from optmodels.problem import Formulation, View
+from optmodels.structures import Assignment
 from optmodels.table import Table
 from optmodels.table.roles import Scaling
 
@@ -148,7 +149,7 @@ class AminifarProblem(BalancedProblem):
         capped: tuple[Cap, ...],
     ) -> None:
         super().__init__(table, formulation, conditions, points, len(centres), capped)
-        self.centres = centres
+        self.centres: Floats = centres
         self._columns = np.ascontiguousarray(centres.T)
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
@@ -158,11 +159,9 @@ class AminifarProblem(BalancedProblem):
         part._columns = np.ascontiguousarray(part.centres.T)
         return part
 
-    def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> Floats:
-        """The distance of each of `rows` to each of `centres`."""
-        everything = len(centres) == len(self.centres) and bool((centres == np.arange(len(centres))).all())
-        columns = self._columns if everything else np.ascontiguousarray(self._columns[:, centres])
-        return distances(self.points[rows], columns, self.model.metric)
+    def assignment(self) -> Assignment:
+        """The bounds of the classes, and how to move the centres."""
+        return replace(super().assignment(), recentred=self.recentred)
 
     def recentred(self, labels: Labels) -> AminifarProblem:
         """The same problem around the means of the classes of a partition."""

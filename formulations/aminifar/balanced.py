@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from functools import cached_property
 from math import ceil
@@ -15,7 +16,9 @@ from formulations.aminifar.caps_together import Sizes
 from optmodels.conditions import Conditions
 from optmodels.objectives import Objective
 from optmodels.partition import Labels, class_sizes
+from optmodels.price import Price
 from optmodels.problem import Problem
+from optmodels.structures import Assignment, Centroids, ClassCount, Parts, Structure
 from optmodels.table import Table
 
 if TYPE_CHECKING:
@@ -29,6 +32,7 @@ class BalancedProblem(Problem):
 
     objectives = (Objective("distance", "min", "distance of records to their centres, plus penalties"),)
     stand_in: str | None = None
+    centres: Floats | None = None
 
     def __init__(
         self,
@@ -50,6 +54,30 @@ class BalancedProblem(Problem):
         self.caps = tuple(np.tile(np.minimum(cap.most, self.most[0]), (m, 1)) for cap in capped)
         self.thresholds = tuple(np.tile(cap.threshold, (m, 1)) for cap in capped)
         self.slopes = tuple(np.tile(cap.slope, (m, 1)) for cap in capped)
+
+    def structures(self) -> Iterator[Structure]:
+        """Records assigned to centres, given or not, as many as there are classes."""
+        m = len(self.least)
+        price = Price("spread", self.points, np.zeros((self.n, 0), np.int32), np.zeros(0))
+        yield self.assignment()
+        yield ClassCount(m)
+        yield Centroids(price, self.test, m, {"distance": 1.0})  # what decoding to the assignment's bounds measures
+        yield Parts(self.restricted, self.stand_in)
+
+    def assignment(self) -> Assignment:
+        """The bounds of the classes, and what a partition's distance is."""
+        return Assignment(
+            least=self.least,
+            most=self.most,
+            groups=self.groups,
+            caps=self.caps,
+            thresholds=self.thresholds,
+            slopes=self.slopes,
+            points=self.points,
+            metric=self.model.metric,
+            distance=lambda labels: self.values(labels)["distance"],
+            centres=self.centres,
+        )
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The same problem for some of the records and some of the classes, with the sizes and caps of the whole."""

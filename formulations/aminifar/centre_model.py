@@ -41,7 +41,7 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
     if reason := too_large(n, m):
         raise RefusedError(f"There is no Pyomo view: {reason}")
     records, centres = range(n), range(m)
-    costs = problem.arc_costs(np.arange(n), np.arange(m))
+    costs = problem.assignment().arc_costs(problem.centres)(np.arange(n), np.arange(m))
     model = pyo.ConcreteModel("aminifar")
     model.B = pyo.Var(centres, records, domain=pyo.Binary)
     model.together = pyo.Constraint(records, rule=lambda _, j: sum(model.B[i, j] for i in centres) == 1)  # eq. 4

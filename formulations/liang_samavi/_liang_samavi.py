@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from optmodels.conditions import Conditions, TDistance
 from optmodels.errors import RefusedError, finite, unknown
 from optmodels.objectives import Objective
-from optmodels.price import extent
+from optmodels.price import Price, extent
 from optmodels.problem import Formulation, PricedProblem, View
 from optmodels.release import Method
 from optmodels.table import Table
@@ -60,6 +60,7 @@ class LiangSamaviProblem(PricedProblem):
 
     objectives = (Objective("loss", "min", "sum of the released intervals' shares of their ranges"),)
     release_method: ClassVar[Method] = "interval"
+    price: Price
 
     def lacks_pyomo(self) -> str | None:
         """The pairwise model has rows for every pair of records, and none for sensitive values."""

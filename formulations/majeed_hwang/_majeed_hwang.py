@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,16 +19,18 @@ from optmodels.metrics.loss import hierarchy_of
 from optmodels.metrics.privacy import entropies
 from optmodels.objectives import Objective
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, histograms
+from optmodels.price import geometry
 from optmodels.problem import Formulation, Problem, View
 from optmodels.release import Method, Release
 from optmodels.release import release as make_release
+from optmodels.structures import Centroids, Levels, Parts, Structure
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
-Levels = Literal["flexible", "least"]
+LevelRule = Literal["flexible", "least"]
 # Thresholds that are tried where the best is asked for; with one sensitive flag there are hardly more.
 _MOST_THRESHOLDS = 256
 
@@ -69,14 +71,14 @@ class MajeedHwang(Formulation):
 
     k: int
     threshold: float | None = 0.0
-    levels: Levels = "flexible"
+    levels: LevelRule = "flexible"
     most_disclosure: float | None = None
     trees: int = 100
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
-        if self.levels not in get_args(Levels):
-            raise unknown("levels", str(self.levels), get_args(Levels))
+        if self.levels not in get_args(LevelRule):
+            raise unknown("levels", str(self.levels), get_args(LevelRule))
         whole("trees", self.trees, 2, "usefulness is a mean over trees by its deviation")
         if self.threshold is not None:
             finite("threshold", self.threshold, "it is an entropy in bits")
@@ -127,6 +129,20 @@ class MajeedHwangProblem(Problem):
         texts = [[str(label) for label in hierarchy.labels] for hierarchy in hierarchies]
         self._written = [np.unique(labels, return_inverse=True)[1] for labels in texts]
         self._written_once = all(map(_written_once, hierarchies))
+
+    def structures(self) -> Iterator[Structure]:
+        """Levels of hierarchies, parts, and places of records where attributes count alike."""
+        yield Levels(
+            leaves=self.leaves,
+            nodes=self.nodes,
+            least_levels=self.least_levels,
+            most_disclosure=self.most_disclosure,
+            test=self.test,
+            costs=self.level_costs,
+            with_disclosure=self.with_disclosure,
+        )
+        yield Centroids(geometry(self.table), self.test, sufficient=self.most_disclosure is None)
+        yield Parts(self.restricted, self.stand_in)
 
     @cached_property
     def usefulness(self) -> dict[str, float]:

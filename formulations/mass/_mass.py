@@ -22,8 +22,10 @@ from optmodels.metrics.loss import general_loss_metric
 from optmodels.metrics.utility import Protocol
 from optmodels.objectives import Objective
 from optmodels.partition import Labels
-from optmodels.problem import Candidate, Formulation, PartValues, Problem
+from optmodels.price import geometry
+from optmodels.problem import Formulation, Problem
 from optmodels.release import Method
+from optmodels.structures import Candidate, Centroids, Construction, Parts, PartValues, Structure
 from optmodels.table import Table
 
 CLASSIFIERS = ("lr", "dt", "rf", "svm-rbf", "knn", "gb", "nb")
@@ -131,7 +133,6 @@ class MassProblem(Problem):
     """
 
     release_method: ClassVar[Method] = "interval"
-    stand_in: str | None = "privacy loss + loss of its own records; recall is a matter of the whole table"
 
     def __init__(
         self, table: Table, formulation: Mass, conditions: Conditions, anonymize: GetAnonymized, recall: Recall | None
@@ -149,6 +150,13 @@ class MassProblem(Problem):
         if recall is not None:
             meaning = f"share of '{recall.predict}' that classifiers of the release do not find"
             self.objectives += (Objective("recall_loss", "min", meaning, 1.0, self._recall_loss),)
+
+    def structures(self) -> Iterator[Structure]:
+        """Candidates of its own, one for each k, and parts whose values are pooled."""
+        yield Construction(self.fixed_k, self.levels, self.candidates, self.remarks)
+        yield Centroids(geometry(self.table), self.test)
+        stand_in = "privacy loss + loss of its own records; recall is a matter of the whole table"
+        yield Parts(self.restricted, stand_in, self.formulation.pooled)
 
     def _privacy_loss(self, labels: Labels) -> float:
         return self.anonymize.mix.of(labels).privacy_loss

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from formulations.mass.get_anonymized import GetAnonymized
-from optmodels.problem import Candidate
+from optmodels.structures import Candidate
 
 STEPS = 4  # the range of k ends at this many times the largest number of sensitive values
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from math import log
@@ -19,6 +19,7 @@ from optmodels.objectives import Objective, least_entropies
 from optmodels.partition import Labels
 from optmodels.price import Floats, Price, spread
 from optmodels.problem import Formulation, Problem, View, whole_price
+from optmodels.structures import Centroids, ClassCount, EntropyLevels, Parts, Score, Structure
 from optmodels.table import Table
 from optmodels.table.roles import Scaling
 
@@ -31,7 +32,9 @@ Scalarisation = Literal["bi", "lambda", "normalised"]
 
 LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class", worst=1.0)
 SCORE = Objective("score", "min", "loss, or its share, less lam times the entropy, or its share", worst=1.0)
-ENTROPY = Objective("entropy", "max", "bits: sum over sensitive attributes of the least entropy of a class", worst=0.0)
+ENTROPY = Objective(
+    "entropy", "max", "bits: sum over sensitive attributes of the least entropy of a class", 0.0, quantity="entropy"
+)
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,11 @@ class MoObamProblem(SpreadProblem):
             self.test = self.test._replace(entropy=least * log(2))
         self.most_entropies = self.least_entropies(np.zeros(table.n, np.int64))
 
+    def structures(self) -> Iterator[Structure]:
+        """A price for each class, and losses under levels of entropy."""
+        yield from super().structures()
+        yield EntropyLevels(self.most_entropies, self.least_entropies, self.with_entropy)
+
     def values(self, labels: Labels) -> dict[str, float]:
         """The loss and the entropy of a partition."""
         return {**super().values(labels), "entropy": float(self.least_entropies(labels).sum())}
@@ -172,15 +180,12 @@ class ScalarisedProblem(Problem):
     """One score of loss and entropy, to be minimised."""
 
     objectives = (SCORE, LOSS, ENTROPY)
-    stand_in: str | None = "the score that the whole table would have if its other records were like those of the block"
 
     def __init__(self, parts: MoObamProblem, formulation: MoObam) -> None:
         super().__init__(parts.table, formulation, parts.conditions)
         self.parts = parts
         self.lam = formulation.lam
-        self.price = parts.price
         self.test = parts.test
-        self.n_classes = parts.n_classes
         self.most_entropy = float(parts.most_entropies.sum()) or 1.0
         self.least_loss: float | None = None
         if formulation.objective == "normalised":
@@ -190,6 +195,12 @@ class ScalarisedProblem(Problem):
                     f"Every record has {formulation.k - 1} others equal to it, so the least conceivable loss is 0 and "
                     "the normalised score is not defined: give least_loss > 0, or use objective='lambda'."
                 )
+
+    def structures(self) -> Iterator[Structure]:
+        """A score, and of its parts what is true of any objective."""
+        yield Score(self.parts, self.score)
+        yield Parts(self.restricted, "the score that the whole table would have if its other records were like these")
+        yield from (found for found in self.parts.structures() if isinstance(found, (Centroids, ClassCount)))
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The score of a partition, and what it is made of."""
@@ -215,8 +226,7 @@ class ScalarisedProblem(Problem):
         part = copy(self)
         part.parts = self.parts.restricted(rows, classes)
         part.parts.price_scale = self.parts.price_scale * len(rows) / self.n
-        part.table, part.price, part.test = part.parts.table, part.parts.price, part.parts.test
-        part.n_classes = part.parts.n_classes
+        part.table, part.test = part.parts.table, part.parts.test
         return part
 
     def lacks_pyomo(self) -> str | None:

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from optmodels.centroids.kernel import Asked, measure_all
 from optmodels.centroids.space import CentroidSpace, Decoded
-from optmodels.flow import Bounds, Flow, distances, network_of
+from optmodels.flow import Bounds, Flow
 from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
-from optmodels.problem import FreeCentres
+from optmodels.structures import Assignment, Centroids
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,23 +30,24 @@ class BalancedSpace(CentroidSpace):
     >>> from formulations import Aminifar
     >>> from optmodels import Table
     >>> table = Table(pd.DataFrame({"age": [20, 21, 22, 23, 60, 61]}), quasi={"age": "numeric"})
-    >>> space = BalancedSpace.of(Aminifar(k=3, centres="free").build(table))
+    >>> problem = Aminifar(k=3, centres="free").build(table)
+    >>> space = BalancedSpace.of(problem.require(Centroids), problem.require(Assignment))
     >>> space.labels(np.array([20.0, 60.0]))  # 23 is nearer to 20, but three are there already
     array([0, 0, 0, 1, 1, 1])
     """
 
     at_once: ClassVar[int] = 8
 
-    problem: FreeCentres = field(kw_only=True)
+    assignment: Assignment = field(kw_only=True)
 
     @classmethod
-    def of(cls, problem: FreeCentres) -> BalancedSpace:
+    def of(cls, centroids: Centroids, assignment: Assignment) -> BalancedSpace:
         """The space of a problem: one centre for each of its classes."""
-        return cls(problem.price, problem.test, len(problem.least), fixed=True, problem=problem)
+        return cls(centroids.price, centroids.test, len(assignment.least), fixed=True, assignment=assignment)
 
     @cached_property
     def _network(self) -> tuple[NDArray[np.int32], Bounds]:
-        return network_of(self.problem, self.price.n)
+        return self.assignment.network()
 
     def decode(self, decisions: Floats, asked: Asked | None = None, *, mend: bool = True) -> Decoded:
         """The cheapest assignments to the centres of flat decisions, one per row, measured."""
@@ -56,7 +57,7 @@ class BalancedSpace(CentroidSpace):
         labels = np.empty((len(homes), self.price.n), np.int32)
         labels[:, grain.unit_of] = homes
         found = measure_all(grain.units, self.test, asked or Asked(np.zeros(0), False), labels, self.n_centroids)
-        found.prices[:] = [self.problem.distance(canonical(home)) for home in homes]
+        found.prices[:] = [self.assignment.distance(canonical(home)) for home in homes]
         return Decoded(grain, found)
 
     def settling(self, decision: Floats) -> Iterator[Labels]:
@@ -64,20 +65,15 @@ class BalancedSpace(CentroidSpace):
         least = np.inf
         while True:
             labels = self.labels(decision)
-            value = self.problem.distance(labels)
+            value = self.assignment.distance(labels)
             if not value < least:
                 return
             yield labels
             least, decision = value, self.decision(labels)
 
     def _assigned(self, centres: Floats) -> Labels:
-        columns, metric = np.ascontiguousarray(centres.T), self.problem.metric
         value, bounds = self._network
-
-        def arc_costs(rows: NDArray[np.int64], chosen: NDArray[np.int64]) -> Floats:
-            return distances(self.price.numeric[rows], np.ascontiguousarray(columns[:, chosen]), metric)
-
-        flow = Flow(arc_costs, value, bounds)
+        flow = Flow(self.assignment.arc_costs(centres), value, bounds)
         if not flow.finish():
             raise AssertionError("sizes and caps that were found possible cannot be met")
         return flow.home

@@ -11,19 +11,19 @@ import numpy as np
 from pymoo.core.problem import Problem as PymooProblem
 
 from optmodels.centroids.balanced import BalancedSpace
-from optmodels.centroids.measures import Measures
+from optmodels.centroids.measures import Judge, Measures
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.errors import InputError
 from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
-from optmodels.problem import Centroids, FreeCentres, Problem, Scalarised
-from optmodels.problem.chosen import Rejudged
+from optmodels.structures import Assignment, Centroids, Score
 
 # Centroids of a decision where the number of classes is free: more make every operator slower and no front better.
 _MOST_CENTROIDS = 100
 # What a missing record costs, in spans of an objective, where classes could not be mended.
 _PENALTY = 10.0
 _REMEMBERED = 4_000
+_JUDGED_AT_ONCE = 4  # decisions between two moments to be interrupted, where the judge is asked about each
 
 
 class CentroidProblem(PymooProblem):  # type: ignore[misc]
@@ -39,27 +39,26 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
         watch: called with every batch of decisions decoded and their costs; what it raises ends whatever asked for it.
     """
 
-    def __init__(self, problem: Problem, n_centroids: int | None = None, *, mend: bool = True) -> None:
-        assert isinstance(problem, Centroids)
+    def __init__(self, judge: Judge, n_centroids: int | None = None, *, mend: bool = True) -> None:
+        centroids, assignment = judge.require(Centroids), judge.structure(Assignment)
+        wanted = centroids.n_classes
         if n_centroids is not None and n_centroids < 1:
             raise InputError(f"n_centroids must be a whole number of at least 1, not {n_centroids!r}.")
-        if problem.n_classes is not None and n_centroids not in (None, problem.n_classes):
-            raise InputError(
-                f"The problem asks for {problem.n_classes} classes, so n_centroids cannot be {n_centroids}."
-            )
-        if isinstance(problem, FreeCentres):
-            self.space: CentroidSpace = BalancedSpace.of(problem)
+        if wanted is not None and n_centroids not in (None, wanted):
+            raise InputError(f"The problem asks for {wanted} classes, so n_centroids cannot be {n_centroids}.")
+        if assignment is not None:
+            self.space: CentroidSpace = BalancedSpace.of(centroids, assignment)
         else:
-            many = problem.n_classes or n_centroids or max(1, min(_MOST_CENTROIDS, problem.n // problem.test.k))
-            self.space = CentroidSpace(problem.price, problem.test, many, problem.n_classes is not None)
-        self.judge = problem
+            many = wanted or n_centroids or max(1, min(_MOST_CENTROIDS, judge.n // centroids.test.k))
+            self.space = CentroidSpace(centroids.price, centroids.test, many, wanted is not None)
+        self.judge = judge
         self.mend = mend
         self.decoded = 0
         self.watch: Callable[[Decoded, Floats], None] | None = None
-        # A scalarised problem's further objectives are only what its score is made of, unless they were asked for.
-        alone = isinstance(problem, Scalarised) and not isinstance(problem, Rejudged)
-        objectives = problem.objectives[:1] if alone else problem.objectives
-        self.measures = Measures(problem, objectives)
+        # A score's further objectives are only what it is made of, unless they were asked for.
+        score = judge.structure(Score)
+        objectives = judge.objectives[:1] if score is not None and score.alone else judge.objectives
+        self.measures = Measures(judge, objectives)
         self._seen: OrderedDict[bytes, tuple[bytes, Floats, int]] = OrderedDict()
         super().__init__(
             n_var=self.space.size,
@@ -119,7 +118,8 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
 
     def _batches(self, decisions: Floats) -> list[Floats]:
         """Decisions in as many pieces as leave moments to be interrupted."""
-        return np.split(decisions, range(self.space.at_once, len(decisions), self.space.at_once))
+        at_once = min(self.space.at_once, _JUDGED_AT_ONCE) if self.measures.judged else self.space.at_once
+        return np.split(decisions, range(at_once, len(decisions), at_once))
 
     def _evaluate(self, x: Floats, out: dict[str, Any], *args: Any, **kwargs: Any) -> None:
         recalled = self._recalled(x)

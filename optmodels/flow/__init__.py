@@ -10,7 +10,6 @@ from optmodels.flow.dense import dense_transport
 from optmodels.flow.distances import Metric, class_distances, distances
 from optmodels.flow.flow import Flow, sizes_only
 from optmodels.flow.matching import cheapest_matching
-from optmodels.flow.network import network_of
 from optmodels.flow.paths import Bounds
 
 __all__ = [
@@ -21,6 +20,5 @@ __all__ = [
     "class_distances",
     "dense_transport",
     "distances",
-    "network_of",
     "sizes_only",
 ]

@@ -268,7 +268,7 @@ class _Flow:
         if audit.records != plan.whole.n:
             raise BrokenPromiseError(f"The release has {audit.records} records of {plan.whole.n}. Nothing was written.")
         gcp = sum(group.cells for group in solved) / (plan.whole.n * len(quasi))
-        values = groups.values_of(solved, plan.formulation)
+        values = groups.values_of(solved, sample.pooled)
         audit = audit.annotated(promise=conditions.to_dict(), loss={**values, "gcp": gcp})
         peaks = [*(one.peak for one in shuffled), *(one.peak for one in solved), *(one.peak for one in written)]
         provenance = {

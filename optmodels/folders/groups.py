@@ -36,13 +36,14 @@ from optmodels.folders.pieces import (
 from optmodels.folders.routing import Tree, dealt, places_in_all
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Floats, extent
-from optmodels.problem import Divisible, Formulation, PartValues, Pooling, Problem, Separable, whole_price
+from optmodels.problem import Formulation, Problem, whole_price
 from optmodels.recoding import Method, in_value_order, recode, spelled
 from optmodels.solver import Run
+from optmodels.structures import Parts, PartValues, Pooled, Priced, compiled_price
 from optmodels.table import Table
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Moments, Whole
-from solvers.blocks.cutting import measured_by
+from solvers._construction.places import dear_price
 from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import block_seed, median_cuts
 
@@ -97,6 +98,7 @@ class Sample:
     conditions: Conditions
     inner: str
     stand_in: str | None
+    pooled: Pooled | None
 
 
 def sample(piece: Piece, plan: Plan, share: float) -> Sample:
@@ -104,8 +106,9 @@ def sample(piece: Piece, plan: Plan, share: float) -> Sample:
     table = piece.table(plan.roles, plan.columns)
     problem = plan.posed(table)
     refused = _refused(problem, plan)
-    if refused is not None or not isinstance(problem, Divisible):
-        return Sample(np.zeros((0, 0)), None, problem.release_method, refused, problem.conditions, "", None)
+    if refused is not None:
+        return Sample(np.zeros((0, 0)), None, problem.release_method, refused, problem.conditions, "", None, None)
+    parts = problem.require(Parts)
     chosen = np.random.default_rng([plan.seed, piece.number]).random(table.n) < share
     return Sample(
         places_of(problem)[chosen],
@@ -114,15 +117,16 @@ def sample(piece: Piece, plan: Plan, share: float) -> Sample:
         None,
         problem.conditions,
         plan.solver.inner_for(problem),
-        problem.stand_in,
+        parts.stand_in,
+        parts.pooled,
     )
 
 
 def _refused(problem: Problem, plan: Plan) -> str | None:
     """Why the problem cannot be solved in groups that no process holds all of, or None."""
-    if not isinstance(problem.formulation, Pooling) and (
-        not isinstance(problem, Separable) or problem.n_classes is not None
-    ):
+    priced, parts = problem.structure(Priced), problem.structure(Parts)
+    alone = priced is not None and priced.compiled is not None and priced.n_classes is None
+    if not alone and (parts is None or parts.pooled is None):
         return (
             f"from folder to folder each class has a price of its own, and '{problem.formulation.name}' with the "
             f"target '{problem.target.name}' ties all classes together: name a file with --out, to go by way of memory."
@@ -133,7 +137,7 @@ def _refused(problem: Problem, plan: Plan) -> str | None:
 def places_of(problem: Problem) -> Floats:
     """Records as points that are comparable across groups."""
     levels = [len(problem.table.levels[name]) for name in problem.table.categorical]
-    return places_in_all(measured_by(problem), levels)
+    return places_in_all(dear_price(problem), levels)
 
 
 @dataclass(frozen=True)
@@ -172,15 +176,14 @@ class Cost:
     mismatches: tuple[tuple[float, NDArray[np.int64]], ...]
 
     @classmethod
-    def of(cls, problem: Separable, labels: NDArray[np.int64]) -> Cost:
+    def of(cls, priced: Priced, table: Table, labels: NDArray[np.int64]) -> Cost:
         """The cost of a partition of a part of the records."""
-        assert isinstance(problem, Problem)
-        price, table = problem.price, problem.table
+        price = compiled_price(priced)
         # a model that reports shares of what one class would lose can know that of its own records only
-        of_everyone = price.kind == SPREAD and isclose(problem.price_scale, whole_price(price), rel_tol=1e-12)
+        of_everyone = price.kind == SPREAD and isclose(priced.scale, whole_price(price), rel_tol=1e-12)
         return cls(
             price.total(labels),
-            None if of_everyone else problem.price_scale,
+            None if of_everyone else priced.scale,
             tuple(Moments.of(column) for column in price.numeric.T),
             tuple(
                 (float(weight), np.bincount(price.codes[:, j], minlength=len(table.levels[name])).astype(np.int64))
@@ -248,8 +251,9 @@ def solve_group(
 
 
 def _worth(problem: Problem, labels: Labels) -> Mapping[str, Cost] | PartValues:
-    if isinstance(problem, Separable):
-        return {problem.target.name: Cost.of(problem, labels)}
+    priced = problem.structure(Priced)
+    if priced is not None:
+        return {problem.target.name: Cost.of(priced, problem.table, labels)}
     return PartValues(problem.values(labels), problem.n, int(labels.max()) + 1)
 
 
@@ -311,11 +315,10 @@ def judge(file: str, quasi: Sequence[str], ground: Ground, tally: Tally) -> Audi
     return part_audit(pq.read_table(file).to_pandas(), quasi, ground, tally)
 
 
-def values_of(groups: Sequence[Group], formulation: Formulation) -> dict[str, float]:
+def values_of(groups: Sequence[Group], pooled: Pooled | None) -> dict[str, float]:
     """What all groups together are worth."""
     parts = [group.worth for group in groups if isinstance(group.worth, PartValues)]
-    if parts:
-        assert isinstance(formulation, Pooling)
-        return formulation.pooled(parts)
+    if parts and pooled is not None:
+        return pooled(parts)
     costs = [group.worth for group in groups if not isinstance(group.worth, PartValues)]
     return {name: reduce(Cost.merged, (cost[name] for cost in costs)).value for name in costs[0]}

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from optmodels.folders.groups import Plan, places_of
 from optmodels.partition import Labels
-from optmodels.problem import Problem, Separable
+from optmodels.problem import Problem
 from optmodels.solver.interrupt import Interrupt
+from optmodels.structures import Priced
 from optmodels.table import Table
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.seams import FEWEST_PAIRS, OF_STAND_IN, PAIRS, Comparison
@@ -136,6 +137,7 @@ def _solved(
 
 def _cost(part: Problem, labels: Labels) -> float:
     """What classes cost, so that it adds up over pairs: the price, or else every record the target's value."""
-    if isinstance(part, Separable):
-        return part.price.total(labels)
+    priced = part.structure(Priced)
+    if priced is not None:
+        return priced.price.total(labels)
     return part.n * part.values(labels)[part.target.name]

@@ -1,49 +1,17 @@
 """Formulation -> Problem: what is optimised, stated once, with the structures that solvers may exploit."""
 
-from optmodels.problem._problem import (
-    BoundedClasses,
-    Candidate,
-    Centroids,
-    ClassAdditive,
-    Divisible,
-    EntropyBounded,
-    Evaluation,
-    FixedCentres,
-    FreeCentres,
-    Generalised,
-    Objective,
-    PartValues,
-    Pooling,
-    PricedProblem,
-    Problem,
-    Scalarised,
-    SelfTuned,
-    Separable,
-    View,
-    whole_price,
-)
+from optmodels.objectives import Objective
+from optmodels.problem._problem import ChosenObjectives, Evaluation, Problem, View
 from optmodels.problem.formulation import Formulation
+from optmodels.problem.priced import PricedProblem, whole_price
 
 __all__ = [
-    "BoundedClasses",
-    "Candidate",
-    "Centroids",
-    "ClassAdditive",
-    "Divisible",
-    "EntropyBounded",
+    "ChosenObjectives",
     "Evaluation",
-    "FixedCentres",
     "Formulation",
-    "FreeCentres",
-    "Generalised",
     "Objective",
-    "PartValues",
-    "Pooling",
     "PricedProblem",
     "Problem",
-    "Scalarised",
-    "SelfTuned",
-    "Separable",
     "View",
     "whole_price",
 ]

@@ -1,33 +1,43 @@
-"""Formulation -> Problem: what is optimised, stated once, with the structure that solvers may exploit."""
+"""Formulation -> Problem: what is optimised, stated once, with the structures that solvers may exploit."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, Conditions
-from optmodels.errors import InputError, RefusedError
-from optmodels.objectives import Objective as Objective
+from optmodels.errors import InputError, RefusedError, unknown
+from optmodels.objectives import OWN, QUANTITIES, Objective, measured
 from optmodels.partition import Labels, canonical
-from optmodels.price import Price
+from optmodels.price import geometry
 from optmodels.problem.formulation import Formulation
 from optmodels.release import Method, Release
 from optmodels.release import release as make_release
+from optmodels.structures import (
+    Assignment,
+    Centroids,
+    ClassCount,
+    Construction,
+    Levels,
+    Parts,
+    Priced,
+    Score,
+    Structure,
+)
 from optmodels.table import Table
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
     from optmodels.centroids.pymoo_problem import CentroidProblem
-    from optmodels.flow import Metric
 
 Native = TypeVar("Native")
+Kind = TypeVar("Kind", bound=Structure)
 
 
 @dataclass(frozen=True)
@@ -88,9 +98,7 @@ class Problem(ABC):
         in `optmodels.objectives`: entropy, linkage (or linkage@0.075), homogeneity, closeness, classes, and
         utility (or utility@rf) for tables with a target.
         """
-        from optmodels.problem.chosen import rejudged
-
-        return rejudged(self, names)
+        return judged_by(self, names)
 
     def reference(self) -> dict[str, float]:
         """For each objective the worst value there is, the corner from which hypervolumes are measured.
@@ -138,6 +146,33 @@ class Problem(ABC):
             provenance=provenance,
         )
 
+    def structures(self) -> Iterator[Structure]:
+        """What solvers may know of the problem beyond its judge; models with more to say add to it.
+
+        Any problem has this much: records lie where the table has them, and a part of the records poses the same
+        problem, built anew from its formulation and measured as the whole is.
+        """
+        yield Centroids(geometry(self.table), self.test, sufficient=type(self).violations is Problem.violations)
+        yield Parts(self._part, stand_in=f"the {self.target.name} of its own records")
+
+    def structure(self, kind: type[Kind]) -> Kind | None:
+        """What is known of the problem in this regard, or None."""
+        return next((found for found in self.structures() if isinstance(found, kind)), None)
+
+    def require(self, kind: type[Kind]) -> Kind:
+        """What is known of the problem in this regard.
+
+        Raises:
+            RefusedError: nothing is; solvers that need it say so before they search.
+        """
+        found = self.structure(kind)
+        if found is None:
+            raise RefusedError(f"'{self.formulation.name}' cannot be solved in this way: {kind.absent}")
+        return found
+
+    def _part(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
+        return self.formulation.build(self.table.part(rows))
+
     def lacks_pyomo(self) -> str | None:
         """Why `to_pyomo` would refuse, found without building the model, or None."""
         return f"{type(self).__name__} has no Pyomo view." if type(self).to_pyomo is Problem.to_pyomo else None
@@ -152,9 +187,8 @@ class Problem(ABC):
 
     def lacks_pymoo(self) -> str | None:
         """Why `to_pymoo` would refuse, or None."""
-        if not isinstance(self, Centroids) or self.price.name != "spread":
-            return "it needs a model with classes around centroids, such as 'mo-obam' or 'microaggregation'."
-        if isinstance(self, FreeCentres) and len(self.caps) > 1:
+        assignment = self.structure(Assignment)
+        if assignment is not None and not assignment.is_network:
             return (
                 "caps on two sensitive attributes at once are no network, so records cannot be assigned to centres "
                 "at least cost: cap one attribute."
@@ -162,17 +196,17 @@ class Problem(ABC):
         return None
 
     def to_pymoo(self, n_centroids: int | None = None, *, mend: bool = True) -> View[CentroidProblem]:
-        """The model as a pymoo Problem over matrices of centroids, which any pymoo algorithm can minimise.
+        """The problem as a pymoo Problem over matrices of centroids, which any pymoo algorithm can minimise.
 
         `native.operators` are operators made for it. `n_centroids` is the most classes a decision can have where their
         number is free. Without `mend` records only join their nearest centroid, and conditions are constraints.
 
         Raises:
-            RefusedError: classes of this model are not made around centroids; `lacks_pymoo` says so beforehand.
+            RefusedError: records cannot be assigned to centroids; `lacks_pymoo` says so beforehand.
         """
         if reason := self.lacks_pymoo():
             raise RefusedError(f"The formulation '{self.formulation.name}' has no pymoo view: {reason}")
-        if isinstance(self, FreeCentres) and not mend:
+        if self.structure(Assignment) is not None and not mend:
             raise RefusedError(
                 f"The formulation '{self.formulation.name}' has no pymoo view without mending: nearest centres hardly "
                 "ever have classes of the right sizes. Leave out mend=False."
@@ -183,243 +217,138 @@ class Problem(ABC):
         return View(native, native.labels)
 
 
-@runtime_checkable
-class ClassAdditive(Protocol):
-    """The target is a sum of class prices, and each class meets the conditions alone."""
+def judged_by(problem: Problem, names: Sequence[str]) -> Problem:
+    """The problem judged by the objectives of these names: its own, or quantities measured in any table."""
+    if not names:
+        raise InputError("Name at least one objective.")
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InputError(f"The objective '{name}' is named twice.")
+    if list(names) == [objective.name for objective in problem.objectives]:
+        return problem
+    score = problem.structure(Score)
+    if score is not None and problem.target.name not in names:
+        return score.parts.with_objectives(*names)  # without its score it is the problem that the score is made from
+    return ChosenObjectives(problem, [_objective(problem, name) for name in names])
 
-    price: Price
-    test: ClassTest
-    price_scale: float  # target value = total price / price_scale
-    n_classes: int | None  # a required number of classes, or any
+
+def _objective(problem: Problem, name: str) -> Objective:
+    own = {objective.name: objective for objective in (problem.target, *problem.objectives)}
+    if name in own:
+        return own[name]
+    if name == OWN:
+        return replace(problem.target, name=OWN)
+    if name.partition("@")[0] not in QUANTITIES:
+        raise unknown("objective", name, {OWN, *own, *QUANTITIES})
+    return measured(name, problem.table)
+
+
+class ChosenObjectives(Problem):
+    """The same table, model and conditions under other objectives; the first is what a single answer is best in.
+
+    Of the model's structures it has those that are still true. Those about the target are, where the first objective is
+    the model's own target; levels of entropy are not: a front that is exact for a model's two objectives says nothing
+    of others.
+    """
+
+    def __init__(self, original: Problem, objectives: Sequence[Objective]) -> None:
+        super().__init__(original.table, original.formulation, original.conditions)
+        self.original = original
+        self.objectives = tuple(objectives)
+        self.test = original.test
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Ways to measure a table cannot be sent to other processes; the names of the objectives can.
+        return judged_by, (self.original, self._names)
 
     @property
-    def largest(self) -> int | None:
-        """A class size that some optimal partition never exceeds, or None where no such size is known."""
-
-
-@runtime_checkable
-class Divisible(Protocol):
-    """Partitions of parts of the records make a partition of all of them.
-
-    A part is measured as the whole is: its scaling and the distribution that t compares with are the whole table's, and
-    a class that meets the conditions in a part meets them in the whole. Where the number of classes is prescribed, they
-    are shared out over parts along with the records.
-    """
-
-    stand_in: str | None  # what a part optimises where the whole's target is no sum over parts; None where it is
-
-    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
-        """The same problem for some of the records, and of prescribed classes for those with these numbers."""
-
-
-@dataclass(frozen=True)
-class PartValues:
-    """What a partition of a part of the records is worth, measured as the whole is."""
-
-    values: Mapping[str, float]
-    records: int
-    classes: int
-
-
-@runtime_checkable
-class Pooling(Protocol):
-    """A formulation whose values of all records follow from those of parts, though they are no sum of them."""
-
-    def pooled(self, parts: Sequence[PartValues]) -> dict[str, float]:
-        """The values of all records."""
-
-
-@runtime_checkable
-class Separable(ClassAdditive, Divisible, Protocol):
-    """The target's value is the sum of what it is in parts of the records.
-
-    All records of a part as one class meet the conditions exactly if some partition of the part does: distinct
-    values and entropy do not fall, nor does the distance from the table grow, as classes are joined.
-    """
-
-
-@runtime_checkable
-class BoundedClasses(Protocol):
-    """Classes have size bounds and laminar caps, and pay penalties.
-
-    Each capped attribute puts its records into groups; a class may hold `caps` of a group at most, and pays
-    slopes * max(0, count - thresholds) for its count. Attributes without caps have no place here.
-    """
-
-    least: NDArray[np.int64]  # size bounds of each class
-    most: NDArray[np.int64]
-    groups: NDArray[np.int32]  # (n, s): the group of each record, per capped attribute
-    caps: tuple[NDArray[np.int64], ...]  # per attribute (classes, groups): most records of a group in a class
-    thresholds: tuple[NDArray[np.float64], ...]  # per attribute (classes, groups)
-    slopes: tuple[NDArray[np.float64], ...]  # per attribute (classes, groups); 0 where the cap is hard
-
-
-@runtime_checkable
-class FixedCentres(BoundedClasses, Protocol):
-    """The target is a sum of arc costs record -> centre, one centre for each class, plus penalties."""
-
-    centres: NDArray[np.float64]
-    points: NDArray[np.float64]  # records, where centres are
-
-    def arc_costs(self, rows: NDArray[np.int64], centres: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The cost of putting each of `rows` with each of `centres`, as a dense block."""
-
-    def recentred(self, labels: Labels) -> Problem:
-        """The same problem around the means of the classes of a partition."""
-
-
-@runtime_checkable
-class EntropyBounded(Protocol):
-    """Two objectives, a loss and an entropy; the loss can be minimised under least entropies of each attribute."""
-
-    most_entropies: NDArray[np.float64]  # bits, per sensitive attribute: no partition has more
-
-    def least_entropies(self, labels: Labels) -> NDArray[np.float64]:
-        """The least entropy of a class, in bits, for each sensitive attribute."""
-
-    def with_entropy(self, least: Sequence[float]) -> Problem:
-        """The same problem with a least entropy in bits for each sensitive attribute."""
-
-
-@runtime_checkable
-class Scalarised(Protocol):
-    """One score made of the loss and the entropy of `parts`."""
-
-    parts: Problem
-
-    def score(self, loss: float, entropy: float) -> float:
-        """The score: it never falls with the loss nor rises with the entropy."""
-
-
-@runtime_checkable
-class Centroids(Protocol):
-    """A partition can be decoded from a matrix of centroids: every record joins one that is near."""
-
-    price: Price
-    test: ClassTest
-    n_classes: int | None
-
-
-@runtime_checkable
-class FreeCentres(BoundedClasses, Centroids, Protocol):
-    """Centres are chosen as well: any matrix of them becomes a partition, records going to them at least cost.
-
-    The price only says where records lie; the target is the distance of records to the means of their classes, plus
-    penalties.
-    """
-
-    metric: Metric
-
-    def distance(self, labels: Labels) -> float:
-        """The target's value of a partition whose labels run from 0 to C-1."""
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A partition that a model proposes for one k; where it was halted, only a share is as the model would have it."""
-
-    k: int
-    labels: Labels
-    share: float = 1.0
-
-
-@runtime_checkable
-class SelfTuned(Protocol):
-    """The model makes partitions itself, one for each k, and its target tells which of them is best."""
-
-    fixed_k: int | None  # the only k that a single answer is wanted for, or any
+    def _names(self) -> list[str]:
+        return [objective.name for objective in self.objectives]
 
     @property
-    def levels(self) -> Sequence[int]:
-        """Every k that is worth trying."""
+    def keeps_target(self) -> bool:
+        """Whether the first objective is what the model itself optimises."""
+        return self._own_name(self.target) == self.original.target.name
 
-    def candidates(
-        self, levels: Sequence[int] | None = None, halted: Callable[[], bool] = lambda: False
-    ) -> Iterator[Candidate]:
-        """A partition for each k, made when it is asked for; without levels those a single answer is chosen from.
+    def _own_name(self, objective: Objective) -> str | None:
+        """What the model calls the objective; None for one that it does not know."""
+        known = [own.name for own in (self.original.target, *self.original.objectives)]
+        if objective.name in known:
+            return objective.name
+        return None if objective.measure is not None else self.original.target.name
 
-        Once halted, the one under way is completed in whatever way takes little time.
-        """
+    def structures(self) -> Iterator[Structure]:
+        """Those of the model that are true under these objectives."""
+        for found in self.original.structures():
+            match found:
+                case Priced() | Levels() if self.keeps_target:
+                    yield found
+                case Score() if self.keeps_target:
+                    yield replace(found, alone=False)
+                case Centroids():
+                    yield replace(found, scales=self._scales(found.scales))
+                case Assignment():
+                    yield self._assigned(found)
+                case Parts():
+                    yield self._parts(found)
+                case ClassCount() | Construction():
+                    yield found
 
-    def remarks(self) -> dict[str, object]:
-        """What a report should say of how values came about."""
+    def _scales(self, scales: Mapping[str, float]) -> dict[str, float]:
+        named = {objective.name: self._own_name(objective) for objective in self.objectives}
+        return {name: scales[own] for name, own in named.items() if own is not None and own in scales}
 
+    def _assigned(self, found: Assignment) -> Assignment:
+        recentred = found.recentred
+        if recentred is None or not self.keeps_target:
+            return replace(found, recentred=None, is_target=found.is_target and self.keeps_target)
+        return replace(found, recentred=lambda labels: recentred(labels).with_objectives(*self._names))
 
-@runtime_checkable
-class Generalised(Protocol):
-    """Classes are released as nodes of hierarchies, and the target is what records on the nodes' levels cost."""
+    def _parts(self, found: Parts) -> Parts:
+        if self.keeps_target:  # its own target the model judges itself, with less work
+            return replace(found, pooled=None)
 
-    leaves: NDArray[np.int32]  # (n, quasi): the leaf of each record in each hierarchy
-    nodes: tuple[NDArray[np.int32], ...]  # per quasi-identifier (leaves, levels): the node of each leaf on each level
-    least_levels: bool  # whether a class is on the lowest levels at which it is equal; else on these at least
-    most_disclosure: float | None  # bounds the second objective, the disclosure of the whole release
-    test: ClassTest
+        def restricted(rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
+            part = found.restricted(rows, classes)
+            part.table = self.original.table.part(rows)  # closeness is to the whole table
+            return part.with_objectives(*self._names)
 
-    def level_costs(self) -> tuple[NDArray[np.float64], ...]:
-        """For each quasi-identifier, what one record on each level costs; it never falls."""
-
-    def with_disclosure(self, most: float) -> Problem:
-        """The same problem with a bound on the disclosure."""
-
-
-class PricedProblem(Problem):
-    """A problem whose target is the total price of its classes: the common ground of class-additive models."""
-
-    def __init__(
-        self,
-        table: Table,
-        formulation: Formulation,
-        conditions: Conditions,
-        price: Price,
-        *,
-        price_scale: float = 1.0,
-        n_classes: int | None = None,
-    ) -> None:
-        super().__init__(table, formulation, conditions)
-        self.price = price
-        self.price_scale = price_scale
-        self.n_classes = n_classes
-
-    objectives: tuple[Objective, ...] = (Objective("loss", "min", "total price of the classes"),)
-    stand_in: str | None = None
-
-    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
-        """The same problem for some of the records, in the whole table's scaling and against its distribution."""
-        part = copy(self)
-        part.n_classes = self.n_classes if classes is None else len(classes)
-        part.table = self.table.take(rows)
-        part.price = self.price.take(rows)
-        part.test = self.test.take(rows)
-        return part
-
-    @property
-    def largest(self) -> int | None:
-        """2k - 1 where only size matters: splitting a larger class never costs more."""
-        if self.n_classes is not None:
-            return self.n - self.test.k * (self.n_classes - 1)
-        return 2 * self.test.k - 1 if self.test.only_size else None
+        return Parts(restricted, stand_in=f"the {self.target.name} of its own records")
 
     def values(self, labels: Labels) -> dict[str, float]:
-        """The loss of a partition."""
-        return {"loss": self.price.total(labels) / self.price_scale}
+        """The values of the chosen objectives, and of no others."""
+        asked = {objective: self._own_name(objective) for objective in self.objectives}
+        own = self.original.values(labels) if any(o.measure is None for o in self.objectives) else {}
+        return {
+            objective.name: objective.measure(labels) if objective.measure is not None else own[str(own_name)]
+            for objective, own_name in asked.items()
+        }
 
     def violations(self, labels: Labels) -> dict[str, int]:
-        """Broken conditions, and by how much the number of classes is off where it is fixed."""
-        broken = super().violations(labels)
-        if self.n_classes is not None:
-            broken["classes"] = abs(int(labels.max()) + 1 - self.n_classes)
-        return broken
+        """The violations of the model itself."""
+        return self.original.violations(labels)
 
     def impossible(self) -> str | None:
-        """Why no partition can satisfy the conditions and the number of classes, or None."""
-        if self.n_classes is not None and self.n_classes * self.test.k > self.n:
-            return (
-                f"{self.n_classes} classes of at least {self.test.k} records need {self.n_classes * self.test.k} "
-                f"records and the table has {self.n}: lower k or the number of classes."
-            )
-        return super().impossible()
+        """Why the model itself has no solution, or None."""
+        return self.original.impossible()
 
+    def with_objectives(self, *names: str) -> Problem:
+        """The model itself under other objectives."""
+        return self.original.with_objectives(*names)
 
-def whole_price(price: Price) -> float:
-    """The price of everyone in one class, as a scale for losses; 1 where there is nothing to lose."""
-    return price.of(np.arange(price.n)) or 1.0
+    def release(self, labels: NDArray[np.integer[Any]], *, method: Method | None = None) -> Release:
+        """The table recoded by a partition, in the model's own way."""
+        return self.original.release(labels, method=method)
+
+    def lacks_pyomo(self) -> str | None:
+        """The model's Pyomo view minimises the model's own target."""
+        if self.keeps_target:
+            return self.original.lacks_pyomo()
+        own = self.original.target.name
+        return f"its Pyomo view optimises '{own}' and '{self.target.name}' is asked for: name '{own}' first."
+
+    def to_pyomo(self) -> View[pyo.ConcreteModel]:
+        """The model's own view, as long as its target is the first objective."""
+        if not self.keeps_target:
+            raise RefusedError(f"The formulation '{self.formulation.name}' is judged otherwise: {self.lacks_pyomo()}")
+        return self.original.to_pyomo()

@@ -19,10 +19,10 @@ from optmodels.metrics import privacy
 from optmodels.metrics.utility.classifiers import checked_classifiers
 from optmodels.metrics.utility.scoring import Rows, learn
 from optmodels.partition import Labels, histograms
-from optmodels.problem import FixedCentres
 from optmodels.recoding import recode
 from optmodels.reproduce.report import Comparison, Report, Verdict, beside, largest, long, published
 from optmodels.reproduce.setting import Setting, uninterrupted
+from optmodels.structures import Assignment
 from optmodels.table import Table
 from solvers import solve
 
@@ -112,9 +112,10 @@ def models(table: Table, k: int, seed: int) -> dict[str, Aminifar]:
     """
     classes, flagged = table.n // k, int(table.sensitive_codes[:, 0].sum())
     least = (ceil(flagged / classes) + 1e-6) * classes / flagged
-    found = Aminifar(k=k).build(table, seed)
-    assert isinstance(found, FixedCentres)
-    plain = Aminifar(k=k, centres=tuple(map(tuple, found.centres.tolist())))  # k-means is asked once for all three
+    centres = Aminifar(k=k).build(table, seed).require(Assignment).centres
+    plain = Aminifar(
+        k=k, centres=tuple(map(tuple, np.asarray(centres).tolist()))
+    )  # k-means is asked once for all three
     return {WITHOUT: plain, WITH: replace(plain, alpha=1.0, soft=True), HARD: replace(plain, alpha=least)}
 
 

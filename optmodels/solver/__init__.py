@@ -1,5 +1,16 @@
 """The solver's contract, and the run that judges what it finds."""
 
-from optmodels.solver._solver import CONTRADICTED, PROVEN, FrontSolver, OnProgress, Progress, Run, Solver
+from optmodels.solver._solver import SOLVERS, FrontSolver, Solver, solvers_for
+from optmodels.solver.run import CONTRADICTED, PROVEN, OnProgress, Progress, Run
 
-__all__ = ["CONTRADICTED", "PROVEN", "FrontSolver", "OnProgress", "Progress", "Run", "Solver"]
+__all__ = [
+    "CONTRADICTED",
+    "PROVEN",
+    "SOLVERS",
+    "FrontSolver",
+    "OnProgress",
+    "Progress",
+    "Run",
+    "Solver",
+    "solvers_for",
+]

@@ -9,6 +9,23 @@ from numpy.typing import NDArray
 from optmodels.conditions import ClassTest, meets
 from optmodels.partition import Labels, canonical, members
 from optmodels.price import Codes, Floats, Price
+from optmodels.solver import Run
+
+
+def offer_mended(run: Run, price: Price, test: ClassTest, labels: Labels) -> None:
+    """Offer a partition with every class that breaks a condition merged; coarser ones where more is asked for."""
+    offer_coarser(run, labels if test.only_size else merge_until_met(price, test, labels))
+
+
+def offer_coarser(run: Run, labels: Labels) -> None:
+    """Offer a partition, and as long as nothing feasible is known, the same with neighbouring classes merged.
+
+    Conditions on classes bear merging, so this is for what a model asks of the whole release.
+    """
+    run.offer(labels)
+    while run.labels is None and labels.max(initial=0) > 0 and not run.expired:
+        labels = labels // 2
+        run.offer(labels)
 
 
 def merge_until_met(price: Price, test: ClassTest, labels: NDArray[np.int64]) -> Labels:

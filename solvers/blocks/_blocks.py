@@ -10,13 +10,15 @@ import numpy as np
 
 from optmodels import registry
 from optmodels.errors import InputError, unknown, whole
-from optmodels.problem import Divisible, Problem
+from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from optmodels.structures import Parts, Priced, Structure
+from solvers._construction.places import dear_price
 from solvers.auto import choice
 from solvers.blocks import backends, crew, seams
 from solvers.blocks.allotting import Allotment, cut_with_classes
-from solvers.blocks.cutting import Cut, Cuts, cut_into_blocks, measured_by
+from solvers.blocks.cutting import Cut, Cuts, cut_into_blocks
 from solvers.blocks.stitching import Stitching, solve_blocks
 
 __all__ = ["Blocks"]
@@ -56,6 +58,7 @@ class Blocks(Solver):
 
     name: ClassVar[str] = "blocks"
     summary: ClassVar[str] = "any size: cuts the table into blocks for any solver, in processes or on Dask; heuristic"
+    needs: ClassVar[tuple[type[Structure], ...]] = (Parts,)
 
     inner: str | None = None
     inner_options: Mapping[str, Any] | None = None
@@ -92,10 +95,8 @@ class Blocks(Solver):
                 else f"address={self.address!r} is for backend='dask', and the backend is '{self.backend}'."
             )
 
-    def refuses(self, problem: Problem) -> str | None:
-        """Blocks need a problem that can be posed for parts of the table, and an inner solver that takes these."""
-        if not isinstance(problem, Divisible):
-            return f"'{problem.formulation.name}' cannot be posed for some of the records (it has no `restricted`)."
+    def cannot(self, problem: Problem) -> str | None:
+        """There must be an inner solver that takes parts of the problem."""
         try:
             sample = self._sample(problem)
         except InputError as lacking:
@@ -105,31 +106,29 @@ class Blocks(Solver):
             return f"its inner solver '{name}' does not take blocks of it: {reason}"
         return None
 
-    def _sample(self, problem: Divisible) -> Problem:
+    def _sample(self, problem: Problem) -> Problem:
         """A part about as large as blocks are."""
-        assert isinstance(problem, Problem)
         n = min(problem.n, self.block_size)
-        allotment = Allotment.of(problem)
+        allotment, parts = Allotment.of(problem), problem.require(Parts)
         if allotment is None:
-            return problem.restricted(np.arange(n))
-        return problem.restricted(np.arange(n), np.arange(max(1, len(allotment.least) * n // problem.n)))
+            return parts.restricted(np.arange(n), None)
+        return parts.restricted(np.arange(n), np.arange(max(1, len(allotment.least) * n // problem.n)))
 
     def inner_for(self, sample: Problem) -> str:
         """The name of the inner solver: as given, or what suits such a part."""
         if self.inner is not None:
             return self.inner
-        takes_usual = self.configured(USUAL, self.block_size, timed=False).refuses(sample) is None
-        return USUAL if takes_usual else choice(sample)[0]
+        priced = sample.structure(Priced)
+        return USUAL if priced is not None and priced.compiled is not None else choice(sample).name
 
     def search(self, problem: Problem, run: Run) -> None:
         """Cut, solve block after block while time is left, and offer the classes of all of them together."""
-        assert isinstance(problem, Divisible)
         with crew.dask_client(self.address) as client:  # first: a dead address is to be met at once
             run.report("cutting into blocks")
             cuts = self.cut_up(problem, lambda: run.interrupt.pressed or run.remaining <= 0)
             inner = self.inner_for(self._sample(problem))
             run.details |= {"inner": inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
-            run.details |= blocks_optimise(problem.stand_in if len(cuts) > 1 else None)
+            run.details |= blocks_optimise(problem.require(Parts).stand_in if len(cuts) > 1 else None)
             self._solve(problem, cuts, inner, client, run)
         run.interrupt.heed()
         if inner == USUAL:
@@ -141,10 +140,9 @@ class Blocks(Solver):
         allotment = Allotment.of(problem)
         if allotment is not None:
             return cut_with_classes(allotment, self.block_size, by_strata=self.cut == "strata", halted=halted)
-        return cut_into_blocks(measured_by(problem), problem.test, self.block_size, self.cut, halted=halted)
+        return cut_into_blocks(dear_price(problem), problem.test, self.block_size, self.cut, halted=halted)
 
     def _solve(self, problem: Problem, cuts: Cuts, inner: str, client: Any, run: Run) -> None:
-        assert isinstance(problem, Divisible)
         timed = run.time_limit is not None
         stitching = Stitching(cuts)
         solver = self.configured(inner, int(cuts.sizes.max()), timed=timed)

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.price import Floats
-from optmodels.problem import BoundedClasses, FixedCentres, Problem
-from optmodels.problem.chosen import Rejudged
-from solvers.blocks.cutting import Cuts, measured_by, places_by_price
+from optmodels.problem import Problem
+from optmodels.structures import Assignment, ClassCount
+from solvers._construction.places import dear_price
+from solvers.blocks.cutting import Cuts, places_by_price
 
 Rows = NDArray[np.int64]
 
@@ -30,7 +31,7 @@ class Allotment:
 
     least: NDArray[np.int64]
     most: NDArray[np.int64]
-    groups: NDArray[np.int32]  # (n, s) as in BoundedClasses
+    groups: NDArray[np.int32]  # (n, s) as in Assignment
     caps: tuple[NDArray[np.int64], ...]
     places: Floats  # of records
     centres: Floats | None  # of classes, in the same space
@@ -39,19 +40,17 @@ class Allotment:
     @classmethod
     def of(cls, problem: Problem) -> Allotment | None:
         """What the classes of a problem take, or None where their number is free."""
-        if isinstance(problem, Rejudged):  # judged otherwise, its classes are what they were
-            return cls.of(problem.original)
-        wanted: int | None = getattr(problem, "n_classes", None)
-        if isinstance(problem, BoundedClasses):
-            bounds = problem.least, problem.most, problem.groups, problem.caps
-        elif wanted is not None:
-            least, most = np.full(wanted, problem.test.k), np.full(wanted, problem.n)
-            bounds = least, most, np.zeros((problem.n, 0), np.int32), ()
-        else:
+        assignment, wanted = problem.structure(Assignment), problem.structure(ClassCount)
+        if wanted is None:
             return None
-        if isinstance(problem, FixedCentres):
-            return cls(*bounds, problem.points, problem.centres, problem.test)
-        return cls(*bounds, np.asarray(places_by_price(measured_by(problem)), np.float64), None, problem.test)
+        if assignment is not None:
+            bounds = assignment.least, assignment.most, assignment.groups, assignment.caps
+        else:
+            least, most = np.full(wanted.n, problem.test.k), np.full(wanted.n, problem.n)
+            bounds = least, most, np.zeros((problem.n, 0), np.int32), ()
+        if assignment is not None and assignment.centres is not None:
+            return cls(*bounds, assignment.points, assignment.centres, problem.test)
+        return cls(*bounds, np.asarray(places_by_price(dear_price(problem)), np.float64), None, problem.test)
 
     def fits(self, rows: Rows, classes: Rows) -> bool:
         """Whether the records can be the members of these classes, as far as sums tell."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
-from optmodels.problem import Divisible, Problem
+from optmodels.problem import Problem
 from optmodels.solver.interrupt import Interrupt
 from solvers.blocks.crew import Backend, Crew, Step, crew
 from solvers.blocks.cutting import Cuts
@@ -32,7 +32,7 @@ class Workshop:
 
 @contextmanager
 def opened(
-    backend: Backend, problem: Divisible, cuts: Cuts, workers: int, client: Any, interrupt: Interrupt
+    backend: Backend, problem: Problem, cuts: Cuts, workers: int, client: Any, interrupt: Interrupt
 ) -> Iterator[Workshop]:
     """The workshop, ready; whatever was started for it is ended in the end."""
 

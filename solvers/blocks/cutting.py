@@ -1,7 +1,7 @@
 """Cutting a table into blocks: k-d cuts, or cuts within every combination of sensitive values.
 
 A cut is made only where both halves, each as one class, meet the conditions. Then every block has a partition that
-meets them (`Separable` says why), and a part that no cut leaves two such halves of stays whole: the two blocks that
+meets them (conditions bear merging), and a part that no cut leaves two such halves of stays whole: the two blocks that
 it might have become are merged, as it were, before they exist.
 """
 
@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.partition import group_rows
-from optmodels.price import SPREAD, Floats, Price, extent
-from optmodels.problem import Divisible, Problem
+from optmodels.price import SPREAD, Floats, Price
+from optmodels.problem import Problem
+from optmodels.structures import Parts
 from solvers._construction.median import Points as Places
 from solvers._construction.median import Rows
 from solvers.mondrian import cut_once
@@ -50,13 +51,13 @@ class Cuts:
         """The records of a block, or of several up to the last."""
         return self.order[self.starts[block] : self.starts[(block if last is None else last) + 1]]
 
-    def part(self, problem: Divisible, block: int, last: int | None = None) -> Problem:
+    def part(self, problem: Problem, block: int, last: int | None = None) -> Problem:
         """The problem of a block, or of several up to the last."""
         rows = self.rows(block, last)
         if self.classes is None or self.class_starts is None:
-            return problem.restricted(rows)
+            return problem.require(Parts).restricted(rows, None)
         ends = self.class_starts[block], self.class_starts[(block if last is None else last) + 1]
-        return problem.restricted(rows, self.classes[slice(*ends)])
+        return problem.require(Parts).restricted(rows, self.classes[slice(*ends)])
 
     @property
     def sizes(self) -> NDArray[np.int64]:
@@ -174,12 +175,6 @@ class _Cutter:
             for start, end in pairwise((low, middle, high))
         )
         return middle if allowed else -1
-
-
-def measured_by(problem: Problem) -> Price:
-    """What tells how far apart records of a problem are: its price, or else what intervals around them would lose."""
-    price = getattr(problem, "price", None)
-    return price if isinstance(price, Price) else extent(problem.table)
 
 
 def places_by_price(price: Price) -> Places:

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from optmodels.objectives import Objective, Sense
 from optmodels.partition import canonical
-from optmodels.problem import Divisible, Problem
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Parts
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.stitching import Stitching
 from solvers.blocks.work import Solved, block_seed, solve_block
@@ -110,7 +111,6 @@ def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> 
     Pairs are kept only where losses of blocks add up. None where there is one block only, where no two blocks came from
     one cut, or where time is over.
     """
-    assert isinstance(problem, Divisible)
     cuts = stitching.cuts
     if len(cuts) == 1:
         return None
@@ -130,11 +130,11 @@ def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> 
         if merged is None:
             continue
         losses.append((before, _value(part, merged)))
-        if problem.stand_in is None and part.target.worse(losses[-1][1], before) < 0:
+        if problem.require(Parts).stand_in is None and part.target.worse(losses[-1][1], before) < 0:
             stitching.put(first, Solved(merged.astype(np.int32), True), first + 1)
     if not losses:
         return None
-    return Comparison.of_pairs(losses, problem.target, problem.stand_in is not None, _effort(run))
+    return Comparison.of_pairs(losses, problem.target, problem.require(Parts).stand_in is not None, _effort(run))
 
 
 def _whole(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> Comparison | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from optmodels.partition import Labels
-from optmodels.problem import Divisible
+from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
 from solvers.blocks.backends import Workshop
@@ -58,13 +58,13 @@ class Stitching:
         """Whether a block was solved by the inner solver, and in no run with others."""
         return bool(self.by_inner[block]) and bool((self.first == self.first[block]).sum() == 1)
 
-    def finish(self, problem: Divisible, inner: Solver, run: Run) -> None:
+    def finish(self, problem: Problem, inner: Solver, run: Run) -> None:
         """Cut the blocks that nobody solved at medians, and merge those that have no classes even so."""
         for block in np.flatnonzero(~self.done).tolist():
             self.put(block, median_cuts(self.cuts.part(problem, block)))
         self._merge(problem, inner, run)
 
-    def _merge(self, problem: Divisible, inner: Solver, run: Run) -> None:
+    def _merge(self, problem: Problem, inner: Solver, run: Run) -> None:
         """Solve blocks in which nothing was found together with their neighbours, with ever more of them.
 
         Class-wise conditions never make it necessary. A prescribed number of classes under further conditions may, and

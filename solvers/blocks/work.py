@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.partition import Labels, canonical
-from optmodels.problem import Problem, Separable
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
 from optmodels.solver.interrupt import Interrupt
+from optmodels.structures import Priced
+from solvers._construction.places import dear_price
 from solvers.blocks.allotting import Allotment, cut_with_classes
-from solvers.blocks.cutting import measured_by
 from solvers.mondrian import MedianCuts
 
 SmallLabels = NDArray[np.int32]
@@ -71,10 +72,10 @@ def median_cuts(part: Problem) -> Solved:
     if allotment is not None:
         labels = _single_classes(allotment)
     else:
-        cuts = MedianCuts(measured_by(part), part.test)
+        cuts = MedianCuts(dear_price(part), part.test)
         cuts.make()
         labels = canonical(cuts.labels())
-    if isinstance(part, Separable) and labels is not None:
+    if part.structure(Priced) is not None and labels is not None:
         return Solved(labels.astype(np.int32), False)
     for classes in (labels, np.zeros(part.n, np.int64)):
         if classes is not None and part.evaluate(classes).feasible:

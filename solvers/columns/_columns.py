@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from optmodels.errors import whole
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from optmodels.structures import Priced, Structure, compiled_price
 from solvers.columns import candidate_centres, split_bound
 from solvers.columns.branching import Tree
 from solvers.columns.cuts import violated
@@ -20,6 +21,7 @@ from solvers.columns.generation import Certificate, Generation
 from solvers.columns.incumbent import first_partition, improved
 from solvers.columns.instance import Instance, Ints, make_instance
 from solvers.columns.integer import combine
+from solvers.columns.listing import by_listing
 from solvers.columns.master import Master, Relaxed
 from solvers.columns.pricing import Pricer
 
@@ -68,6 +70,7 @@ class Columns(Solver):
     summary: ClassVar[str] = "column generation with exact pricing, cuts and an integer master; proves a bound"
     exact: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("highspy",)
+    needs: ClassVar[tuple[type[Structure], ...]] = (Priced,)
 
     cuts_a_round: int = 60
     node_limit: int = 50_000
@@ -78,55 +81,57 @@ class Columns(Solver):
         whole("node_limit", self.node_limit, 1)
         whole("enumeration", self.enumeration, 0)
 
-    def refuses(self, problem: Problem) -> str | None:
-        """It needs a price for each class alone, and a matrix of all pairs of records."""
-        if not isinstance(problem, ClassAdditive):
-            return "it needs a model whose value is a sum of prices of classes."
-        if problem.price.n > _MOST_RECORDS:
+    def cannot(self, problem: Problem) -> str | None:
+        """It compares all pairs of records."""
+        if problem.n > _MOST_RECORDS:
             return (
-                f"it compares all pairs of records, and {problem.price.n} are more than {_MOST_RECORDS}: "
+                f"it compares all pairs of records, and {problem.n} are more than {_MOST_RECORDS}: "
                 "cut the table into blocks, or use local search."
             )
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
         """Incumbent, linear master, cuts, finish; each proves and offers what it can."""
-        assert isinstance(problem, ClassAdditive)
-        run.prove(0.0)  # no price is negative
-        if run.labels is None and (labels := first_partition(problem)) is not None:
+        priced = problem.require(Priced)
+        if priced.compiled is None:
+            by_listing(problem, run, self.enumeration)
+            return
+        run.prove(0.0)  # no compiled price is negative
+        if run.labels is None and (labels := first_partition(priced)) is not None:
             run.offer(labels)
-        improved(problem, run)
+        improved(priced, run)
         if run.value == 0.0:
             return
-        if problem.price.n < 2 * problem.test.k:  # everyone in one class is the only partition
-            run.offer(np.zeros(problem.price.n, np.int64))
+        if problem.n < 2 * problem.test.k:  # everyone in one class is the only partition
+            run.offer(np.zeros(problem.n, np.int64))
             if run.value is not None:
                 run.prove(run.value)
                 return
-        if run.labels is not None and problem.price.n > _ALWAYS_LISTED and candidate_centres.applies(problem):
+        if run.labels is not None and problem.n > _ALWAYS_LISTED and candidate_centres.applies(priced):
             run.details["classes"] = "by their centres, which are searched for in boxes"
-            candidate_centres.search(problem, run)
+            candidate_centres.search(priced, run)
             return
-        Course(self, problem, run).follow()
+        Proof(self, priced, run).follow()
 
 
-class Course:
+class Proof:
     """One run of the solver, from the incumbent to the proof."""
 
-    def __init__(self, options: Columns, problem: ClassAdditive, run: Run) -> None:
+    def __init__(self, options: Columns, priced: Priced, run: Run) -> None:
         self.options = options
-        self.problem = problem
+        self.priced = priced
         self.run = run
-        whole = problem.price.of(np.arange(problem.price.n)) or 1.0
-        total = whole if run.value is None else run.value * problem.price_scale
+        price = compiled_price(priced)
+        whole = price.of(np.arange(price.n)) or 1.0
+        total = whole if run.value is None else run.value * priced.scale
         self.instance: Instance = make_instance(
-            problem.price,
-            problem.test,
-            largest=problem.largest,
-            n_classes=problem.n_classes,
-            unit=total / problem.price.n,
+            price,
+            priced.test,
+            largest=priced.largest,
+            n_classes=priced.n_classes,
+            unit=total / price.n,
         )
-        self.scale = self.instance.unit / problem.price_scale
+        self.scale = self.instance.unit / priced.scale
         self.ceiling = whole / self.instance.unit  # no partition costs more than everyone in one class
         self.master = Master(self.instance, big=10.0 * self.ceiling + 10.0)
         self.generation = Generation(
@@ -223,7 +228,7 @@ class Course:
             if run.expired or self.closed():
                 return
             share = run.remaining / (rounds + 1 - again)
-            found = improved(self.problem, run, _POLISH_SHARE * share, again)
+            found = improved(self.priced, run, _POLISH_SHARE * share, again)
             classes = {members.tobytes(): members for labels in found for members in self.instance.classes(labels)}
             self.combine(list(classes.values())[-_AT_HAND:], (1 - _POLISH_SHARE) * share)
         run.stop = Stop.TIME  # it was spent, but for what HiGHS must be spared

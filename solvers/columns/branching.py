@@ -19,7 +19,7 @@ from solvers.columns.generation import Certificate, Generation
 from solvers.columns.master import Relaxed, counts_of
 
 if TYPE_CHECKING:
-    from solvers.columns._columns import Course
+    from solvers.columns._columns import Proof
 
 _EDGE = 1e-6  # of what a record costs: nodes this close to the incumbent hold nothing better
 _FRACTION = 1e-5
@@ -39,21 +39,21 @@ class _Node:
 class Tree:
     """The open nodes, and what is proven by them."""
 
-    def __init__(self, course: Course, bound: float) -> None:
-        self.course = course
+    def __init__(self, proof: Proof, bound: float) -> None:
+        self.proof = proof
         self.nodes: list[_Node] = [_Node(bound, 0, ())]
         self.visited = 0
         self._settled_at = np.inf  # the least bound of nodes that were given up
-        run = course.run
-        course.master.let_go()
+        run = proof.run
+        proof.master.let_go()
         self._generation = Generation(
-            course.instance,
-            course.master,
-            course.generation.pricer,
+            proof.instance,
+            proof.master,
+            proof.generation.pricer,
             proved=lambda bound: None,
             expired=lambda: run.expired,
             remaining=lambda: run.remaining,
-            seconds=course.generation.seconds,
+            seconds=proof.generation.seconds,
         )
 
     @property
@@ -63,12 +63,12 @@ class Tree:
 
     def explore(self) -> None:
         """Open nodes until none can hold a better partition, or the time is over."""
-        course, run = self.course, self.course.run
+        proof, run = self.proof, self.proof.run
         while not run.expired:
             if self.bound >= self._ceiling:
                 self._conclude()
                 return
-            course.prove(self.bound)
+            proof.prove(self.bound)
             if not self.nodes or self._settled_at <= self.nodes[0].bound:
                 return
             node = heappop(self.nodes)
@@ -85,11 +85,11 @@ class Tree:
     @property
     def _ceiling(self) -> float:
         """Bounds from here on mean that there is nothing better."""
-        course = self.course
-        return course.value - _EDGE if course.run.value is not None else course.ceiling * (1 + 1e-6)
+        proof = self.proof
+        return proof.value - _EDGE if proof.run.value is not None else proof.ceiling * (1 + 1e-6)
 
     def _conclude(self) -> None:
-        run = self.course.run
+        run = self.proof.run
         if run.value is not None:
             run.prove(run.value)
         else:
@@ -97,8 +97,8 @@ class Tree:
 
     def _open(self, node: _Node) -> bool:
         """Raise the node's bound and close it or branch on it; False if the time ran out."""
-        course, generation = self.course, self._generation
-        course.master.restrict(node.limits)
+        proof, generation = self.proof, self._generation
+        proof.master.restrict(node.limits)
         certificate = generation.converge(lambda: None, self._ceiling)
         if certificate is None:
             return False
@@ -108,12 +108,12 @@ class Tree:
             return True
         relaxed = generation.relaxed
         assert relaxed is not None
-        if course.offer_if_integral(relaxed) and certificate.converged:
+        if proof.offer_if_integral(relaxed) and certificate.converged:
             return True
         pair = self._most_fractional(relaxed)
         if pair is None:
             return self._list(certificate, bound)
-        row = course.master.add_pair(pair[0])
+        row = proof.master.add_pair(pair[0])
         least = float(np.floor(pair[1]))
         for limit in ((row, -np.inf, least), (row, least + 1, np.inf)):
             heappush(self.nodes, _Node(bound, -(2 * self.visited + (limit[1] > 0)), (*node.limits, limit)))
@@ -123,7 +123,7 @@ class Tree:
         """The two types whose number of pairs is furthest from whole; a type with itself only if no others are."""
         numbers: defaultdict[Pair, float] = defaultdict(float)
         for c in np.flatnonzero(relaxed.weights > 1e-9):
-            counts = counts_of(self.course.master.classes[c])
+            counts = counts_of(self.proof.master.classes[c])
             types = sorted(counts)
             for place, a in enumerate(types):
                 for b in types[place:]:
@@ -138,11 +138,11 @@ class Tree:
 
     def _list(self, certificate: Certificate, bound: float) -> bool:
         """Close the node by a MIP over all its classes that can matter, or give it up; False if the time ran out."""
-        course, run = self.course, self.course.run
+        proof, run = self.proof, self.proof.run
         gap = self._ceiling + _EDGE - certificate.bound
-        classes = course.generation.pricer.below(certificate.duals, gap + _EDGE, _LISTED, lambda: run.expired)
+        classes = proof.generation.pricer.below(certificate.duals, gap + _EDGE, _LISTED, lambda: run.expired)
         if run.expired:
             return False
-        if classes is None or not course.combine(classes, min(run.remaining, _LIST_SECONDS))[1]:
+        if classes is None or not proof.combine(classes, min(run.remaining, _LIST_SECONDS))[1]:
             self._settled_at = min(self._settled_at, bound)
         return True

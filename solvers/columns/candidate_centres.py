@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from optmodels.partition import Labels, class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
-from optmodels.problem import ClassAdditive
 from optmodels.solver import Run
+from optmodels.structures import Priced, compiled_price
 from solvers.columns.boxed_master import BoxedMaster
 
 # Pricing may miss the least reduced cost by this share of an average class's price; the bound accounts for it.
@@ -56,29 +56,31 @@ class Groups:
         return self.numeric, self.codes, self.code_weights, self.counts
 
 
-def applies(problem: ClassAdditive) -> bool:
+def applies(priced: Priced) -> bool:
     """Whether classes are few and large enough for this and centres have few enough coordinates to search."""
-    if problem.n_classes is None or problem.price.name != "spread" or problem.price.numeric.shape[1] > 3:
+    price = priced.compiled
+    if price is None or priced.n_classes is None or price.name != "spread" or price.numeric.shape[1] > 3:
         return False
-    return problem.price.n >= 4 * problem.test.k * problem.n_classes or problem.price.n >= 12 * problem.n_classes
+    return price.n >= 4 * priced.test.k * priced.n_classes or price.n >= 12 * priced.n_classes
 
 
-def search(problem: ClassAdditive, run: Run) -> None:
+def search(priced: Priced, run: Run) -> None:
     """Raise the bound until the linear master is solved, then look for the best integer combination of classes.
 
     The duals move by box steps: the master may not leave a box around the duals of the best bound so far, which
     grows when a step succeeds and shrinks when several fail. The run must have an incumbent to begin with.
     """
-    assert problem.n_classes is not None
+    assert priced.n_classes is not None
     assert run.labels is not None
-    groups = Groups.of(problem.price)
-    k, p = problem.test.k, problem.n_classes
+    price = compiled_price(priced)
+    groups = Groups.of(price)
+    k, p = priced.test.k, priced.n_classes
     master = BoxedMaster(groups.counts, p, p)
     for c in range(p):
         master.add(*_column(groups, np.bincount(groups.of_record[run.labels == c], minlength=len(groups.counts))))
-    total = problem.price.total(run.labels)
+    total = price.total(run.labels)
     slack = _SLACK * total / p
-    centre, width = _first_duals(groups, problem.price, run.labels), total / problem.price.n
+    centre, width = _first_duals(groups, price, run.labels), total / price.n
     best, failures, rounds = -np.inf, 0, 0
     duals, value, class_dual = centre, np.inf, np.inf
     while rounds < _MOST_ROUNDS and not run.expired:
@@ -88,13 +90,13 @@ def search(problem: ClassAdditive, run: Run) -> None:
             master.add(*_column(groups, members))
         if bound > best:
             best, centre, width, failures = bound, duals, 1.2 * width, 0
-            run.prove(bound / problem.price_scale)
+            run.prove(bound / priced.scale)
         else:
             failures += 1
             if failures > 3:
                 width, failures = 0.6 * width, 0
         rounds += 1
-        run.details.update(rounds=rounds, columns=master.n_columns, linear_value=value / problem.price_scale)
+        run.details.update(rounds=rounds, columns=master.n_columns, linear_value=value / priced.scale)
         run.report(f"centres: round {rounds}, {master.n_columns} classes")
         if value - best <= _CONVERGED * abs(best):
             if not master.box_binds():
@@ -102,7 +104,7 @@ def search(problem: ClassAdditive, run: Run) -> None:
             width *= 5.0  # the best of this box, not yet of all duals
         master.box(centre, width)
         value, duals, class_dual = master.solve()
-    if problem.test.only_size and not run.expired:
+    if priced.test.only_size and not run.expired:
         _integer_master(groups, master, run)
 
 

@@ -14,7 +14,7 @@ from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
 
 if TYPE_CHECKING:
-    from solvers.columns._columns import Course
+    from solvers.columns._columns import Proof
 
 # Round by round: classes of each seed and size, and how many of least reduced cost altogether.
 _ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))
@@ -27,16 +27,16 @@ _SHRINK = 0.7
 _SHRINKINGS = 60
 
 
-def finish(course: Course, certificate: Certificate) -> None:
+def finish(proof: Proof, certificate: Certificate) -> None:
     """Combine the best classes around every record and those of least reduced cost, more of them each round."""
-    run, pricer = course.run, course.generation.pricer
+    run, pricer = proof.run, proof.generation.pricer
     ceiling = _FIRST_CEILING * certificate.bound
     for few, room in _ROUNDS:
-        if run.expired or course.closed():
+        if run.expired or proof.closed():
             return
-        gap = course.value - certificate.bound
-        room = min(room, course.options.enumeration, int(_CLASSES_A_SECOND * min(run.remaining, _UNLIMITED)))
-        ceiling, classes = _below(course, certificate, min(ceiling, gap), room)
+        gap = proof.value - certificate.bound
+        room = min(room, proof.options.enumeration, int(_CLASSES_A_SECOND * min(run.remaining, _UNLIMITED)))
+        ceiling, classes = _below(proof, certificate, min(ceiling, gap), room)
         whole = ceiling >= gap
         if not whole:
             known = {members.tobytes() for members in classes}
@@ -46,35 +46,35 @@ def finish(course: Course, certificate: Certificate) -> None:
             return
         run.report(f"integer master over {len(classes)} classes" + (", all that can matter" if whole else ""))
         left = min(run.remaining, _UNLIMITED)
-        bound, optimal = course.combine(classes, left if whole else _SHARE * left)
+        bound, optimal = proof.combine(classes, left if whole else _SHARE * left)
         run.details["listed"] = len(classes)
-        if optimal and course.value <= certificate.bound + ceiling + _EDGE and run.value is not None:
+        if optimal and proof.value <= certificate.bound + ceiling + _EDGE and run.value is not None:
             run.prove(run.value)
             return
-        course.prove(min(bound, certificate.bound + ceiling))
+        proof.prove(min(bound, certificate.bound + ceiling))
         if whole:
             return
         ceiling = max(ceiling, _EDGE) * 8
 
 
-def _below(course: Course, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]]:
+def _below(proof: Proof, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]]:
     """All classes below the first of ever lower ceilings for which there are no more than `room`."""
     for _ in range(_SHRINKINGS):
-        classes = course.generation.pricer.below(certificate.duals, ceiling + _EDGE, room, lambda: course.run.expired)
+        classes = proof.generation.pricer.below(certificate.duals, ceiling + _EDGE, room, lambda: proof.run.expired)
         if classes is not None:
             return ceiling, classes
-        if course.run.expired:
+        if proof.run.expired:
             break
         ceiling *= _SHRINK
     return 0.0, []
 
 
-def at_hand(course: Course, certificate: Certificate | None, most: int) -> list[Ints]:
+def at_hand(proof: Proof, certificate: Certificate | None, most: int) -> list[Ints]:
     """The generated classes of least reduced cost: what is left to combine where listing is out of reach."""
-    classes = course.master.classes
-    relaxed = course.generation.relaxed
+    classes = proof.master.classes
+    relaxed = proof.generation.relaxed
     duals = certificate.duals if certificate is not None else None if relaxed is None else relaxed.duals
     if duals is None or len(classes) <= most:
         return classes
-    costs = [float(reduced_cost(course.instance.types, duals, members)) for members in classes]
+    costs = [float(reduced_cost(proof.instance.types, duals, members)) for members in classes]
     return [classes[c] for c in sorted(range(len(classes)), key=costs.__getitem__)[:most]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from optmodels.partition import Labels
-from optmodels.problem import ClassAdditive
 from optmodels.solver import Run
+from optmodels.structures import Priced, compiled_price
 from solvers.local_search.construct import first_partition as construct
 from solvers.local_search.search import Descent, Schedule, follow
 
@@ -15,27 +15,27 @@ _MOST_SECONDS = 12.0
 _SMALL = 60  # records; column generation needs no head start below
 
 
-def first_partition(problem: ClassAdditive) -> Labels | None:
+def first_partition(priced: Priced) -> Labels | None:
     """Some partition that meets the conditions, or None if none was found."""
-    labels = construct(problem.price, problem.test, problem.n_classes)
-    if labels is None and problem.n_classes in (None, 1):
-        return np.zeros(problem.price.n, np.int64)
+    labels = construct(compiled_price(priced), priced.test, priced.n_classes)
+    if labels is None and priced.n_classes in (None, 1):
+        return np.zeros(priced.n, np.int64)
     return labels
 
 
-def improved(problem: ClassAdditive, run: Run, seconds: float | None = None, again: int = 0) -> list[Labels]:
+def improved(priced: Priced, run: Run, seconds: float | None = None, again: int = 0) -> list[Labels]:
     """Offer what local search makes of the incumbent, as it finds it, in so many seconds or in a share of the time.
 
     Returns its best partitions; `again` is how often it was called before.
     """
-    n = problem.price.n
+    n = priced.n
     if run.labels is None or n <= _SMALL:
         return []
     if seconds is None:
         seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
     run.report("local search")
-    fixed = problem.n_classes is not None
-    descent = Descent(problem.price, problem.test, run.labels, fixed=fixed, seed=run.seed + again)
+    fixed = priced.n_classes is not None
+    descent = Descent(compiled_price(priced), priced.test, run.labels, fixed=fixed, seed=run.seed + again)
     found: list[Labels] = []
 
     def on_best(labels: Labels) -> None:

@@ -8,7 +8,7 @@ asking for more of one attribute or of another. E then rises just above the entr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from itertools import count
 from math import inf, log
@@ -20,9 +20,10 @@ from optmodels import registry
 from optmodels.errors import InputError, whole
 from optmodels.partition import Labels
 from optmodels.price import Floats
-from optmodels.problem import ClassAdditive, EntropyBounded, Problem, Scalarised
-from optmodels.solution import Solution, Status, Stop
-from optmodels.solver import CONTRADICTED, PROVEN, FrontSolver, Run
+from optmodels.problem import Problem
+from optmodels.solution import Status, Stop
+from optmodels.solver import PROVEN, FrontSolver, Run
+from optmodels.structures import EntropyLevels, Priced, Score, Structure
 from solvers.epsilon import certified_levels
 from solvers.epsilon.every_class import MOST_RECORDS, EveryClass
 
@@ -72,6 +73,10 @@ class Epsilon(FrontSolver):
     name: ClassVar[str] = "epsilon"
     summary: ClassVar[str] = "exact Pareto fronts by epsilon-constraint over an exact solver; a certificate a point"
     exact: ClassVar[bool] = True
+    needs: ClassVar[tuple[type[Structure], ...]] = (
+        EntropyLevels,
+        Priced,
+    )
 
     solver: str = "columns"
     levels: int | None = None
@@ -86,18 +91,22 @@ class Epsilon(FrontSolver):
             )
 
     def refuses(self, problem: Problem) -> str | None:
-        """It needs the loss and entropy of a class-additive model, as two objectives or as one score."""
-        parts = problem.parts if isinstance(problem, Scalarised) else problem
-        if not isinstance(parts, EntropyBounded) or not isinstance(parts, ClassAdditive):
-            return "it needs a model with a loss and an entropy, such as 'mo-obam'."
-        if parts.n > MOST_RECORDS and (reason := registry.solver(self.solver)().refuses(parts)):
+        """A score is solved by way of what it is made of."""
+        return super().refuses(_parts(problem))
+
+    def cannot(self, problem: Problem) -> str | None:
+        """Its steps for more than a few records go to an exact solver, and few are priced by compiled kernels."""
+        if problem.require(Priced).compiled is None:
+            return "it prices classes by compiled kernels, and this price is a plain function."
+        if problem.n > MOST_RECORDS and (reason := registry.solver(self.solver)().refuses(problem)):
             return f"its steps go to '{self.solver}', and {reason}"
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
         """The best score over the exact front; of a problem with two objectives, the least loss."""
         run.offer(np.zeros(problem.n, np.int64))  # everyone together, where one class is allowed, is a beginning
-        if not isinstance(problem, Scalarised):
+        score = problem.structure(Score)
+        if score is None:
             answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), run.remaining, inf)
             if answer.labels is not None:
                 run.offer(answer.labels)
@@ -108,76 +117,68 @@ class Epsilon(FrontSolver):
             if not answer.proven and run.remaining <= 0:
                 run.stop = Stop.TIME
             return
-        parts = problem.parts
-        assert isinstance(parts, EntropyBounded)
         # Partitions with an entropy below the next level lose at least what this level proves.
         bound, below = inf, inf
-        for level in _sweep(problem.parts, self.solver, self.levels, run):
+        for level in _sweep(score.parts, self.solver, self.levels, run):
             if level.found is not None and level.found.labels is not None:
                 run.offer(level.found.labels)
             if below < inf:
-                bound = min(bound, problem.score(below, level.entropy - _MORE))
+                bound = min(bound, score.of(below, level.entropy - _MORE))
             elif level.bound == inf:
                 run.infeasible(_NOTHING)
             below = level.bound
         if below < inf:  # cut short: the rest has at most the whole table's entropy
-            bound = min(bound, problem.score(below, float(parts.most_entropies.sum())))
+            bound = min(bound, score.of(below, float(score.parts.require(EntropyLevels).most.sum())))
         if bound < inf:
             # A score near 0 is a difference of larger numbers: the bound misses it by their rounding, not by its own.
             value = run.value
             run.prove(value if value is not None and abs(value - bound) <= PROVEN * max(1.0, abs(value)) else bound)
 
-    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+    def explore(self, problem: Problem, run: Run) -> None:
         """Level after level of entropy; the record says what is proven about points not found."""
         proven: list[dict[str, float | None]] = []
         run.details.update(levels=proven, complete=False)
-        parts = problem.parts if isinstance(problem, Scalarised) else problem
         try:
-            for level in _sweep(parts, self.solver, self.levels, run):
+            for level in _sweep(_parts(problem), self.solver, self.levels, run):
                 least = None if level.bound == inf else level.bound
                 proven.append({"entropy_at_least": level.entropy, "loss_at_least": least})
                 if level.found is not None and level.found.labels is not None:
-                    found.append(_solution(problem, run, level))
-                if level.bound == inf and not found:
+                    _keep(run, level.found.labels, level.bound)
+                if level.bound == inf and not run.front:
                     run.details["infeasible"] = _NOTHING
-                run.report(f"entropy {level.entropy:.4f}: {len(found)} points", done=level.entropy)
+                run.report(f"entropy {level.entropy:.4f}: {len(run.front)} points", done=level.entropy)
         finally:
-            everyone = np.zeros(problem.n, np.int64)
-            if not found and problem.evaluate(everyone).feasible:  # nothing has more entropy, and no loss is negative
-                found.append(_solution(problem, run, Level(0.0, 0.0, Answer(np.zeros(0), 0.0, labels=everyone))))
+            if not run.front:  # nothing has more entropy than everyone together, and no loss is negative
+                _keep(run, np.zeros(problem.n, np.int64), 0.0)
         every_level = self.levels is None and bool(proven) and proven[-1]["loss_at_least"] is None
-        run.details["complete"] = every_level and all(point.status is Status.OPTIMAL for point in found)
+        run.details["complete"] = every_level and all(point.status is Status.OPTIMAL for point in run.front)
 
 
 def _attributes(problem: Problem) -> int:
     return len(problem.table.sensitive)
 
 
-def _solution(problem: Problem, run: Run, level: Level) -> Solution:
-    assert level.found is not None
-    assert level.found.labels is not None
-    values = problem.evaluate(level.found.labels).values
-    if level.bound > values["loss"] + CONTRADICTED * max(values["loss"], CONTRADICTED):
-        raise AssertionError(f"{run.solver} claims a bound of {level.bound!r} and found {values['loss']!r}")
-    bound = min(level.bound, values["loss"])
-    optimal = values["loss"] - bound <= PROVEN * max(1.0, values["loss"])
-    return Solution(
-        problem=problem,
-        solver=run.solver,
-        status=Status.OPTIMAL if optimal else Status.FEASIBLE,
-        stop=Stop.CONVERGED if optimal else Stop.TIME,
-        labels=level.found.labels,
-        values=values,
-        bound=bound,
-        seconds=run.seconds,
-        seed=run.seed,
-    )
+def _parts(problem: Problem) -> Problem:
+    """The loss and the entropy that a score is made of, or the problem itself."""
+    score = problem.structure(Score)
+    return problem if score is None else score.parts
+
+
+def _keep(run: Run, labels: Labels, least_loss: float) -> None:
+    """Keep a point, proven where its loss is the least of its level: a score is then the best with its entropy."""
+    score = run.problem.structure(Score)
+    bound = least_loss
+    if score is not None:
+        found = score.parts.values(run.problem.check(labels))
+        bound = score.of(min(least_loss, found["loss"]), found["entropy"])
+    point = run.keep(labels, bound, stop=Stop.TIME)
+    if point is not None and point.status is Status.OPTIMAL:
+        run.front[-1] = replace(point, stop=Stop.CONVERGED)
 
 
 def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Iterator[Level]:
     """Levels of entropy upwards, each with the least loss at or above it; the last has nothing at or above it."""
-    assert isinstance(problem, EntropyBounded)
-    most = float(problem.most_entropies.sum())
+    most = float(problem.require(EntropyLevels).most.sum())
     if levels is not None and problem.n > MOST_RECORDS and certified_levels.applies(problem):
         found = None
         for level in certified_levels.certified_levels(problem, levels, solver, run):
@@ -196,7 +197,7 @@ def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Itera
     entropy, steps = 0.0, levels or 0
     while not run.expired:
         share = run.remaining / max(1, steps) if steps else run.remaining
-        bound, best = _least_loss(problem, entropy, ask, known, run, share)
+        bound, best = _least_loss(problem.require(EntropyLevels), entropy, ask, known, run, share)
         yield Level(entropy, bound, best)
         if best is None and bound < inf:
             return  # the solver neither found a partition nor proved that there is none: higher up it is harder
@@ -215,7 +216,7 @@ def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Itera
 
 
 def _least_loss(
-    problem: EntropyBounded,
+    entropies: EntropyLevels,
     entropy: float,
     ask: Ask,
     known: list[Answer],
@@ -223,7 +224,7 @@ def _least_loss(
     seconds: float,
 ) -> tuple[float, Answer | None]:
     """A bound on the loss of any partition with this much entropy, and the best such partition found."""
-    most, began, ticket = problem.most_entropies, run.seconds, count()
+    most, began, ticket = entropies.most, run.seconds, count()
     best: Answer | None = min(
         (a for a in known if a.labels is not None and a.entropies.sum() >= entropy), key=lambda a: a.loss, default=None
     )
@@ -278,10 +279,9 @@ def _recalled(known: list[Answer], least: Floats) -> Answer | None:
 
 def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
     """A function that minimises the loss under least entropies, in so many seconds, if it is below `useful`."""
-    assert isinstance(problem, EntropyBounded)
-    assert isinstance(problem, ClassAdditive)
-    if problem.price.n <= MOST_RECORDS and _LISTING_SECONDS * 2.0**problem.price.n <= run.remaining:
-        classes = EveryClass(problem)
+    priced, entropies = problem.require(Priced), problem.require(EntropyLevels)
+    if problem.n <= MOST_RECORDS and _LISTING_SECONDS * 2.0**problem.n <= run.remaining:
+        classes = EveryClass(priced)
 
         def by_enumeration(least: Floats, seconds: float, useful: float) -> Answer:
             began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropy)
@@ -289,22 +289,22 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
             def halted() -> bool:
                 return run.interrupt.pressed or run.seconds - began > seconds
 
-            best = classes.best(bits, useful * problem.price_scale, halted)
+            best = classes.best(bits, useful * priced.scale, halted)
             run.interrupt.heed()
             if best is None:
                 return Answer(least, inf)
-            bound = best.bound / problem.price_scale
+            bound = best.bound / priced.scale
             if best.labels is None:
                 return Answer(least, bound)
-            loss = best.price / problem.price_scale
-            return Answer(least, bound, loss, best.labels, problem.least_entropies(best.labels))
+            loss = best.price / priced.scale
+            return Answer(least, bound, loss, best.labels, entropies.least_of(best.labels))
 
         return by_enumeration
 
     exact = registry.solver(solver)()
 
     def by_solver(least: Floats, seconds: float, useful: float) -> Answer:
-        bounded = problem.with_entropy(np.maximum(least, problem.test.entropy / log(2)).tolist())
+        bounded = entropies.at(np.maximum(least, problem.test.entropy / log(2)).tolist())
         limit = None if seconds == inf else max(seconds, 0.1)
         answer = exact.solve(bounded, time_limit=limit, seed=run.seed)
         if answer.stop is Stop.INTERRUPTED:
@@ -314,6 +314,6 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
         if answer.labels is None or answer.value is None:
             return Answer(least, inf if answer.status is Status.INFEASIBLE else answer.bound or 0.0)
         bound = 0.0 if answer.bound is None else answer.bound
-        return Answer(least, bound, answer.value, answer.labels, problem.least_entropies(answer.labels))
+        return Answer(least, bound, answer.value, answer.labels, entropies.least_of(answer.labels))
 
     return by_solver

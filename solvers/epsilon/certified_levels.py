@@ -16,9 +16,10 @@ import numpy as np
 
 from optmodels import registry
 from optmodels.price import Floats, Price
-from optmodels.problem import ClassAdditive, EntropyBounded, Problem
+from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run
+from optmodels.structures import EntropyLevels, Priced, compiled_price
 from solvers.epsilon.class_counts import Needs
 from solvers.epsilon.gibbs_bound import Bound, least_price
 from solvers.epsilon.gibbs_pricing import Kinds
@@ -48,9 +49,10 @@ class CertifiedLevel:
 
 def applies(problem: Problem) -> bool:
     """Whether the price is a spread in few enough coordinates and the table is neither too small nor too large."""
-    if not isinstance(problem, EntropyBounded) or not isinstance(problem, ClassAdditive):
+    priced = problem.structure(Priced)
+    price = None if priced is None else priced.compiled
+    if price is None or problem.structure(EntropyLevels) is None:
         return False
-    price = problem.price
     return price.name == "spread" and price.numeric.shape[1] <= _MOST_NUMERIC and price.n <= _MOST_RECORDS
 
 
@@ -59,7 +61,7 @@ def certified_levels(problem: Problem, levels: int, solver: str, run: Run) -> It
 
     The least loss is also asked of the exact solver, whose bound is stronger where classes are small.
     """
-    assert isinstance(problem, EntropyBounded)
+    most = float(problem.require(EntropyLevels).most.sum())
     partitions = _partitions(problem, levels, run)
     first = partitions.best(0.0)
     if first is None:
@@ -72,7 +74,7 @@ def certified_levels(problem: Problem, levels: int, solver: str, run: Run) -> It
         raise KeyboardInterrupt
     if exact.labels is not None:
         partitions.offer(exact.labels)
-    chosen = partitions.front(np.linspace(first.entropy, float(problem.most_entropies.sum()), levels))
+    chosen = partitions.front(np.linspace(first.entropy, most, levels))
     bounds = LevelBounds(problem, run)
     least = exact.bound or 0.0
     for place, found in enumerate(chosen):
@@ -87,7 +89,7 @@ def _seconds_of_a_level(problem: Problem, levels: int, run: Run) -> float:
 
 
 def _partitions(problem: Problem, levels: int, run: Run) -> LevelPartitions:
-    assert isinstance(problem, EntropyBounded)
+    most = float(problem.require(EntropyLevels).most.sum())
     partitions = LevelPartitions(problem, run.seed)
     partitions.offer(np.zeros(problem.n, np.int64))
     limit = _SEARCH_SECONDS * problem.n
@@ -95,7 +97,7 @@ def _partitions(problem: Problem, levels: int, run: Run) -> LevelPartitions:
     partitions.look(0.0, each)
     first = partitions.best(0.0)
     if first is not None:
-        for target in np.linspace(first.entropy, float(problem.most_entropies.sum()), levels)[-2:0:-1]:
+        for target in np.linspace(first.entropy, most, levels)[-2:0:-1]:
             if run.expired:
                 break
             run.report(f"partitions with entropy {target:.3f}")
@@ -107,13 +109,13 @@ class LevelBounds:
     """Bounds of one level after the other, upwards: what was proven of a lower one holds of a higher one too."""
 
     def __init__(self, problem: Problem, run: Run) -> None:
-        assert isinstance(problem, EntropyBounded)
-        assert isinstance(problem, ClassAdditive)
-        self._most, self._run = problem.most_entropies, run
-        self._k, self._scale = problem.test.k, problem.price_scale
-        self._kinds = Kinds.of(problem.price, problem.test)
-        self._known = Bound(-inf, _nearest_costs(self._kinds, problem.price, self._k))
-        self._everyone = problem.price.total(np.zeros(problem.price.n, np.int64))
+        priced = problem.require(Priced)
+        price = compiled_price(priced)
+        self._most, self._run = problem.require(EntropyLevels).most, run
+        self._k, self._scale = problem.test.k, priced.scale
+        self._kinds = Kinds.of(price, problem.test)
+        self._known = Bound(-inf, _nearest_costs(self._kinds, price, self._k))
+        self._everyone = price.total(np.zeros(price.n, np.int64))
 
     def least_loss(self, entropy: float, loss: float, seconds: float) -> float:
         """A bound on the loss of any partition with at least this entropy, one with this loss being known."""

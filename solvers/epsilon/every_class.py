@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from optmodels.conditions import ClassTest, meets
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Codes, Floats
-from optmodels.problem import ClassAdditive
+from optmodels.structures import Priced, compiled_price
 from solvers.epsilon.class_cover import cover_some, new_cover
 
 MOST_RECORDS = 24
@@ -48,8 +48,8 @@ def _never() -> bool:
 class EveryClass:
     """All classes of a problem's records that meet its conditions, ready for any least entropies (in nats)."""
 
-    def __init__(self, problem: ClassAdditive) -> None:
-        price, test = problem.price, problem.test
+    def __init__(self, priced: Priced) -> None:
+        price, test = compiled_price(priced), priced.test
         self.n = price.n
         if self.n > MOST_RECORDS:
             raise ValueError(f"{self.n} records have too many classes to price them all")
@@ -57,10 +57,10 @@ class EveryClass:
             price.kind, price.numeric, price.codes, price.code_weights, _without_entropy(test)
         )
         self._scale = float(price.of(np.arange(self.n))) or 1.0
-        self._k, self._n_classes = test.k, problem.n_classes
+        self._k, self._n_classes = test.k, priced.n_classes
         self._pool: list[int] = []
         self._pooled: set[int] = set()
-        self._highs = _master(self.n, problem.n_classes, 10 * self._scale)
+        self._highs = _master(self.n, priced.n_classes, 10 * self._scale)
         self._join(np.array([(1 << self.n) - 1]))
 
     def best(self, least: Floats, useful: float = np.inf, over: Callable[[], bool] = _never) -> Best | None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
-from optmodels.problem import ClassAdditive, EntropyBounded, Problem
+from optmodels.problem import Problem
+from optmodels.structures import EntropyLevels, Priced, compiled_price
 from solvers.local_search.construct import first_partition
 from solvers.local_search.search import improve
 
@@ -39,9 +40,8 @@ class LevelPartitions:
     """All partitions found so far, whatever the level they were looked for at."""
 
     def __init__(self, problem: Problem, seed: int) -> None:
-        assert isinstance(problem, EntropyBounded)
-        assert isinstance(problem, ClassAdditive)
-        self._problem, self._bounded, self._priced, self._seed = problem, problem, problem, seed
+        self._problem, self._seed = problem, seed
+        self._priced, self._entropies = problem.require(Priced), problem.require(EntropyLevels)
         self.found: list[Found] = []
 
     def offer(self, labels: Labels) -> None:
@@ -49,7 +49,7 @@ class LevelPartitions:
         evaluation = self._problem.evaluate(labels)
         if evaluation.feasible:
             canonical_labels = canonical(labels)
-            entropies = self._bounded.least_entropies(canonical_labels)
+            entropies = self._entropies.least_of(canonical_labels)
             self.found.append(Found(canonical_labels, evaluation.values["loss"], entropies))
 
     def best(self, entropy: float) -> Found | None:
@@ -81,7 +81,7 @@ class LevelPartitions:
 
     def _ways(self, entropy: float) -> list[Floats]:
         """Least entropies of the attributes that sum to the level."""
-        most = self._bounded.most_entropies
+        most = self._entropies.most
         if entropy <= 0:
             return [np.zeros(len(most))]
         if len(most) != 2:
@@ -95,7 +95,7 @@ class LevelPartitions:
         """The loss of the partition that local search makes of `start`, or of a construction, or of everyone."""
         asked = np.maximum(least * (1 - _TIE), self._priced.test.entropy / np.log(2))
         test = self._priced.test._replace(entropy=asked * np.log(2))
-        price, n_classes = self._priced.price, self._priced.n_classes
+        price, n_classes = compiled_price(self._priced), self._priced.n_classes
         first = start if start is not None else first_partition(price, test, n_classes)
         if first is None:
             fit = [f for f in self.found if (f.entropies >= least - 1e-9).all()]

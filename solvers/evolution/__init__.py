@@ -1,5 +1,5 @@
 """Fronts by evolutionary algorithms: pymoo's, over matrices of centroids."""
 
-from solvers.evolution._evolution import Course, Evolution
+from solvers.evolution._evolution import Evolution, FrontSearch
 
-__all__ = ["Course", "Evolution"]
+__all__ = ["Evolution", "FrontSearch"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,14 +17,13 @@ from optmodels.conditions import ClassTest
 from optmodels.errors import whole
 from optmodels.partition import Labels
 from optmodels.price import Floats
-from optmodels.problem import FreeCentres, Problem, Scalarised
-from optmodels.problem.chosen import Rejudged
-from optmodels.solution import Solution, Stop
+from optmodels.problem import Problem
+from optmodels.solution import Stop
 from optmodels.solver import FrontSolver, Run
-from solvers.evolution.archive import solutions
+from optmodels.structures import Assignment, Centroids, Structure
 from solvers.evolution.intensify import Improved
 from solvers.evolution.settle import intensifier_of
-from solvers.evolution.standing import Standing
+from solvers.evolution.standing import Standing, explored_for
 from solvers.evolution.tasks import Task, next_task
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ class Evolution(FrontSolver):
     """
 
     requires: ClassVar[tuple[str, ...]] = ("pymoo",)
+    needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
 
     evaluations: int | None = None
     population: int = 100
@@ -79,45 +80,42 @@ class Evolution(FrontSolver):
     def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
         """The pymoo algorithm, with operators made for the problem; its sampling begins with `starts`."""
 
-    def refuses(self, problem: Problem) -> str | None:
-        """It needs classes around centroids."""
+    def cannot(self, problem: Problem) -> str | None:
+        """Records must be assignable to centroids."""
         return problem.lacks_pymoo()
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the members of the front."""
-        found: list[Solution] = []
-        try:
-            self.explore(problem, run, found)
-        finally:
-            for solution in found:
-                assert solution.labels is not None
-                run.offer(solution.labels)
+        self._evolve(problem, run, run.offer)
 
-    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+    def explore(self, problem: Problem, run: Run) -> None:
         """Evolve until evaluations or time run out; whatever ends it, the archive is what is found."""
-        course = Course(self, problem, run)
+        self._evolve(problem, run, run.keep)
+
+    def _evolve(self, problem: Problem, run: Run, hand_over: Callable[[Labels], object]) -> None:
+        search = FrontSearch(self, problem, run)
         try:
-            course.follow()
+            search.follow()
         finally:
-            run.details.update(evaluations=course.evaluations, generations=course.generations)
-            found.extend(solutions(course.archive, problem, run))
+            run.details.update(evaluations=search.evaluations, generations=search.generations)
+            for labels in search.archive.partitions():
+                hand_over(labels)
 
 
 class _RunOutError(Exception):
     """Evaluations or time ran out within a generation."""
 
 
-class Course:
+class FrontSearch:
     """One run: the archive, the count of evaluations, and the steps that share them."""
 
     def __init__(self, options: Evolution, problem: Problem, run: Run) -> None:
         self.options = options
         self.problem = problem
         self.run = run
-        # The members of a front of loss and entropy hold the best of any score made of them.
-        explored = problem.parts if isinstance(problem, Scalarised) and not isinstance(problem, Rejudged) else problem
-        self.explored: Problem = explored
+        self.explored = explored = explored_for(problem)
         self.native: CentroidProblem = explored.to_pymoo(options.n_centroids).native
+        self._slow = self.native.measures.judged or explored.structure(Assignment) is not None
         self.standing = Standing(explored, run)
         self.archive = self.standing.archive
         self.intensifier = intensifier_of(explored)
@@ -188,9 +186,9 @@ class Course:
 
     def _watch(self, decoded: Decoded, costs: Floats) -> None:
         """End a generation that is late: one that mostly meets known partitions tries a hundred times for others."""
-        if isinstance(self.explored, FreeCentres):  # decoding takes so long there that nothing may be lost
-            for i, cost in enumerate(costs):
-                self.archive.add(cost, partial(decoded.labels, i))
+        if self._slow:  # decoding takes so long there that nothing may be lost
+            for i in np.flatnonzero(decoded.partitions.missing == 0).tolist():
+                self.archive.add(costs[i], partial(decoded.labels, i))
         if not self.over:
             return
         if self._limit is None or self.evaluations >= self._limit + _LATE * self.options.population or self.run.expired:

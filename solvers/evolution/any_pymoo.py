@@ -71,11 +71,11 @@ class Pymoo(Evolution):
         super().__post_init__()
         algorithm_class(self.which)
 
-    def refuses(self, problem: Problem) -> str | None:
+    def cannot(self, problem: Problem) -> str | None:
         """Classes around centroids, and one objective for what minimises only one."""
         if ".soo." in algorithm_class(self.which).__module__ and len(problem.objectives) > 1:
             return f"'{self.which}' minimises one objective and the problem has {len(problem.objectives)}."
-        return super().refuses(problem)
+        return super().cannot(problem)
 
     def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
         """The algorithm with whatever of ours its constructor takes."""

@@ -10,9 +10,6 @@ from numpy.typing import NDArray
 
 from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
-from optmodels.problem import Problem
-from optmodels.solution import Solution, Status
-from optmodels.solver import Run
 
 
 class Archive:
@@ -57,21 +54,3 @@ class Archive:
     def hypervolume(self, reference: Floats) -> float:
         """The volume dominated within a reference point, in costs."""
         return float(moocore.hypervolume(self.costs, ref=reference)) if len(self) else 0.0
-
-
-def solutions(archive: Archive, problem: Problem, run: Run) -> Iterator[Solution]:
-    """The archive's partitions, judged by the problem: those that are feasible."""
-    for labels in archive.partitions():
-        evaluation = problem.evaluate(labels)
-        if evaluation.feasible:
-            yield Solution(
-                problem=problem,
-                solver=run.solver,
-                status=Status.FEASIBLE,
-                stop=run.stop,
-                labels=labels,
-                values=evaluation.values,
-                bound=None,
-                seconds=run.seconds,
-                seed=run.seed,
-            )

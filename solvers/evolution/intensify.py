@@ -17,10 +17,11 @@ from time import perf_counter
 import numpy as np
 
 from optmodels.conditions import ClassTest, count_values, distance_from_table
-from optmodels.objectives import QUANTITIES, least_entropies, quantity_of
+from optmodels.objectives import least_entropies, quantity_of
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
 from optmodels.price import Floats, Price
-from optmodels.problem import Centroids, Problem
+from optmodels.problem import Problem
+from optmodels.structures import Centroids
 from solvers.evolution.lenient import anneal, with_classes
 from solvers.local_search.construct import CONSTRUCTIONS, make_feasible
 from solvers.local_search.near import Near, neighbourhoods
@@ -59,15 +60,14 @@ class Intensifier:
     """Local search on the loss of one problem, under conditions that hold other objectives at a level."""
 
     def __init__(self, problem: Problem) -> None:
-        assert isinstance(problem, Centroids)
+        centroids = problem.require(Centroids)
         self.problem = problem
         self.halted: Callable[[], bool] = lambda: False  # what ends a search before its time
-        self.price: Price = problem.price
+        self.price: Price = centroids.price
         self.test: ClassTest = problem.test
-        self.n_classes = problem.n_classes
+        self.n_classes = centroids.n_classes
         # (quantity, threshold) of every objective but the loss that can be held by conditions on classes
-        names = [objective.name for objective in problem.objectives]
-        self._held = [quantity_of(name) for name in names if name.partition("@")[0] in QUANTITIES]
+        self._held = [quantity_of(each.quantity) for each in problem.objectives if each.quantity is not None]
 
     @property
     def _counts_classes(self) -> bool:

@@ -11,7 +11,8 @@ import numpy as np
 from optmodels.centroids.balanced import BalancedSpace
 from optmodels.conditions import ClassTest, broken_classes
 from optmodels.partition import Labels, canonical, members
-from optmodels.problem import FreeCentres, Problem
+from optmodels.problem import Problem
+from optmodels.structures import Assignment, Centroids
 from solvers.evolution.intensify import Improved, Intensifier
 
 _ASSIGNMENTS = 4  # that centres usually take to settle after a shake
@@ -20,7 +21,7 @@ _ROUNDS = 10  # of ruin and recreate that one shake stands for
 
 def intensifier_of(problem: Problem) -> Intensifier:
     """The intensifier that keeps the conditions of the problem."""
-    return Settler(problem) if isinstance(problem, FreeCentres) else Intensifier(problem)
+    return Intensifier(problem) if problem.structure(Assignment) is None else Settler(problem)
 
 
 class Settler(Intensifier):
@@ -32,8 +33,7 @@ class Settler(Intensifier):
 
     @cached_property
     def _space(self) -> BalancedSpace:
-        assert isinstance(self.problem, FreeCentres)
-        return BalancedSpace.of(self.problem)
+        return BalancedSpace.of(self.problem.require(Centroids), self.problem.require(Assignment))
 
     def built(self) -> Iterator[tuple[ClassTest, Labels]]:
         """What records drawn at random settle to, under the conditions of the ladder that it meets."""
@@ -55,7 +55,7 @@ class Settler(Intensifier):
         best, assigned = canonical(labels), 0
         if not _meets(test, best):
             return None
-        value = self._space.problem.distance(best)
+        value = self._space.assignment.distance(best)
         for shake in range(2 + rounds // _ROUNDS):
             centres = self._space.decision(best)
             if shake > 0:
@@ -65,7 +65,7 @@ class Settler(Intensifier):
                 assigned += 1
                 if seconds is not None and perf_counter() - began > seconds:
                     return Improved(best, assigned)
-                if (price := self._space.problem.distance(found)) < value and _meets(test, found):
+                if (price := self._space.assignment.distance(found)) < value and _meets(test, found):
                     best, value = found, price
         return Improved(best, assigned)
 

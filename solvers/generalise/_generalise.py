@@ -16,9 +16,10 @@ from optmodels.conditions import TOLERANCE, ClassTest
 from optmodels.errors import whole
 from optmodels.front import ParetoFront
 from optmodels.partition import Labels, class_sizes, group_rows, histograms, members
-from optmodels.problem import Generalised, Problem
-from optmodels.solution import Solution, Status, Stop
+from optmodels.problem import Problem
+from optmodels.solution import Status, Stop
 from optmodels.solver import FrontSolver, Run
+from optmodels.structures import Levels, Structure
 from solvers.generalise.climbing import Climb
 from solvers.generalise.merging import Merging
 
@@ -57,17 +58,17 @@ class Generalise(FrontSolver):
 
     name: ClassVar[str] = "generalise"
     summary: ClassVar[str] = "every record on the lowest levels of hierarchies at which enough are equal; with a bound"
+    needs: ClassVar[tuple[type[Structure], ...]] = (Levels,)
 
     floors: int = 60
 
     def __post_init__(self) -> None:
         whole("floors", self.floors, 2, "a front has two ends")
 
-    def refuses(self, problem: Problem) -> str | None:
+    def cannot(self, problem: Problem) -> str | None:
         """It needs hierarchies with not too many combinations of levels, and few enough sensitive values to count."""
-        if not isinstance(problem, Generalised):
-            return "it needs a model that releases classes through hierarchies, such as 'majeed-hwang'."
-        combinations = prod(nodes.shape[1] for nodes in problem.nodes)
+        levels = problem.require(Levels)
+        combinations = prod(nodes.shape[1] for nodes in levels.nodes)
         if combinations > MOST_COMBINATIONS:
             return (
                 f"the hierarchies have {combinations:,} combinations of levels and it goes through "
@@ -83,12 +84,12 @@ class Generalise(FrontSolver):
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer classes for every generosity; while they disclose too much, merged ones and higher floors."""
-        assert isinstance(problem, Generalised)
-        stairs = Stairs(problem)
+        levels = problem.require(Levels)
+        stairs = Stairs(levels)
         for labels in stairs.climb(problem.test, run, prove=True):
-            if not run.offer(labels) and problem.most_disclosure is not None:
-                _offer_merged(problem, labels, run)
-        if problem.most_disclosure is not None:
+            if not run.offer(labels) and levels.most_disclosure is not None:
+                _offer_merged(levels, levels.most_disclosure, labels, run)
+        if levels.most_disclosure is not None:
             for floor in stairs.floors(self.floors):
                 if run.expired or (run.value is not None and stairs.costs[floor] * problem.n >= run.value):
                     break
@@ -97,41 +98,43 @@ class Generalise(FrontSolver):
         if run.labels is None:
             run.offer(np.zeros(problem.n, np.int64))
 
-    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+    def explore(self, problem: Problem, run: Run) -> None:
         """Classes above ever higher floors, and the exact front of few records."""
-        assert isinstance(problem, Generalised)
-        stairs = Stairs(problem)
+        levels = problem.require(Levels)
+        stairs = Stairs(levels)
         for labels in stairs.climb(problem.test, run):
-            _keep(problem, run, labels, found)
-        for point in ParetoFront.of(problem, found).points[:1]:
-            for labels in _merged(problem, point.require(), run):
-                _keep(problem, run, labels, found)
+            run.keep(labels)
+        for point in ParetoFront.of(problem, run.front).points[:1]:
+            for labels in _merged(levels, point.require(), run):
+                run.keep(labels)
         for floor in stairs.floors(self.floors):
             if run.expired:
                 break
             for labels in stairs.climb(problem.test, run, floor=floor):
-                _keep(problem, run, labels, found)
-        _keep(problem, run, np.zeros(problem.n, np.int64), found)
-        if problem.n <= _EXACT_RECORDS and problem.lacks_pyomo() is None and not run.expired:
-            exact: list[Solution] = []
-            complete = run.details["complete"] = _exact_front(problem, run, exact)
-            found[:] = exact if complete else [*exact, *found]
+                run.keep(labels)
+        run.keep(np.zeros(problem.n, np.int64))
+        few = problem.n <= _EXACT_RECORDS and _bounded_by_disclosure(problem)
+        if few and problem.lacks_pyomo() is None and not run.expired:
+            before = len(run.front)
+            complete = run.details["complete"] = _exact_front(problem, levels, run)
+            if complete:
+                del run.front[:before]
 
 
 class Stairs:
     """All combinations of levels from cheap to dear, of equal cost the lower levels first."""
 
-    def __init__(self, problem: Generalised) -> None:
-        level_costs = problem.level_costs()
+    def __init__(self, levels: Levels) -> None:
+        level_costs = levels.costs()
         combinations = np.array(list(product(*(range(len(costs)) for costs in level_costs))), np.int64)
         costs = np.sum([costs[combinations[:, j]] for j, costs in enumerate(level_costs)], axis=0)
         order = np.lexsort([combinations.sum(axis=1), costs])
         self.combinations: NDArray[np.int64] = combinations[order]
         self.costs: NDArray[np.float64] = costs[order]
-        self.nodes = problem.nodes
-        self.inverse = group_rows(list(problem.leaves.T))
-        self.distinct = np.empty((int(self.inverse.max()) + 1, problem.leaves.shape[1]), problem.leaves.dtype)
-        self.distinct[self.inverse] = problem.leaves
+        self.nodes = levels.nodes
+        self.inverse = group_rows(list(levels.leaves.T))
+        self.distinct = np.empty((int(self.inverse.max()) + 1, levels.leaves.shape[1]), levels.leaves.dtype)
+        self.distinct[self.inverse] = levels.leaves
 
     def floors(self, most: int) -> list[int]:
         """So many combinations above the lowest, evenly over all of them."""
@@ -189,9 +192,9 @@ def _possible(keys: Labels, test: ClassTest) -> NDArray[np.bool_]:
     return np.asarray(enough[keys])
 
 
-def _merged(problem: Generalised, labels: Labels, run: Run) -> Iterator[Labels]:
+def _merged(levels: Levels, labels: Labels, run: Run) -> Iterator[Labels]:
     """Ever coarser partitions that disclose ever less, some on the way to where merging hides nothing more."""
-    merging = Merging(problem, labels)
+    merging = Merging(levels, labels)
     begin, everyone = merging.right, int(merging.counts.sum(axis=0).max())
     wanted = np.linspace(begin, everyone, _STOPS + 1)[1:].tolist()
     for _ in merging.steps():
@@ -204,56 +207,43 @@ def _merged(problem: Generalised, labels: Labels, run: Run) -> Iterator[Labels]:
     yield merging.labels()
 
 
-def _offer_merged(problem: Generalised, labels: Labels, run: Run) -> None:
+def _offer_merged(levels: Levels, most: float, labels: Labels, run: Run) -> None:
     """Offer a partition merged until it discloses little enough, unless merging cannot do that."""
-    assert problem.most_disclosure is not None
-    merging = Merging(problem, labels)
+    merging = Merging(levels, labels)
     for _ in merging.steps():
         if run.expired:
             return
-        if merging.right <= (problem.most_disclosure + TOLERANCE) * len(labels):
+        if merging.right <= (most + TOLERANCE) * len(labels):
             run.offer(merging.labels())
             return
 
 
-def _keep(problem: Problem, run: Run, labels: Labels, found: list[Solution], bound: float | None = None) -> None:
-    evaluation = problem.evaluate(labels)
-    if evaluation.feasible:
-        found.append(
-            Solution(
-                problem=problem,
-                solver=run.solver,
-                status=Status.FEASIBLE if bound is None else Status.OPTIMAL,
-                stop=run.stop,
-                labels=problem.check(labels),
-                values=evaluation.values,
-                bound=bound,
-                seconds=run.seconds,
-                seed=run.seed,
-            )
-        )
+def _bounded_by_disclosure(problem: Problem) -> bool:
+    """Whether the two objectives are the model's own, the second of which it can bound."""
+    return [objective.name for objective in problem.objectives] == ["distortion", "disclosure"]
 
 
-def _exact_front(problem: Problem, run: Run, found: list[Solution]) -> bool:
+def _exact_front(problem: Problem, levels: Levels, run: Run) -> bool:
     """The least distortion for every disclosure, from lax to strict; whether all of them were found.
 
     An attacker's guess is right or wrong about each record, so the next smaller disclosure is at least a record less.
     """
-    assert isinstance(problem, Generalised)
     exact = registry.solver("milp")()
-    most = 1.0 if problem.most_disclosure is None else problem.most_disclosure
+    most = 1.0 if levels.most_disclosure is None else levels.most_disclosure
     while not run.expired:
         limit = None if run.remaining == inf else max(run.remaining, 0.01)
-        best = exact.solve(problem.with_disclosure(most), time_limit=limit)
+        best = exact.solve(levels.with_disclosure(most), time_limit=limit)
         if best.status is Status.INFEASIBLE:
             return True
         if best.stop is Stop.INTERRUPTED:
             raise KeyboardInterrupt
         if best.status is not Status.OPTIMAL or best.labels is None:
             break
-        _keep(problem, run, best.labels, found, best.value)
-        reached = found[-1].values[problem.objectives[1].name]
-        run.report(f"exact: {len(found)} points", front={"points": len(found)})
+        point = run.keep(best.labels, best.value)
+        if point is None:
+            break
+        reached = point.values[problem.objectives[1].name]
+        run.report(f"exact: {len(run.front)} points", front={"points": len(run.front)})
         most = reached - 0.5 / problem.n
     run.stop = Stop.TIME
     return False

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
 from optmodels.partition import Labels, canonical, class_sizes, members
-from optmodels.problem import Generalised
+from optmodels.structures import Levels
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -27,20 +27,20 @@ class Merging:
     different ones. `right` is how many records that are, `labels()` the partition as it is now.
     """
 
-    def __init__(self, problem: Generalised, labels: Labels) -> None:
+    def __init__(self, levels: Levels, labels: Labels) -> None:
         self.start = canonical(labels)
         order, starts = members(self.start)
         self.sizes = class_sizes(self.start)
-        self.paths = _paths(problem, order[starts[:-1]])
+        self.paths = _paths(levels, order[starts[:-1]])
         self.levels = np.column_stack(
-            [_common(nodes[problem.leaves[order, j]], starts) for j, nodes in enumerate(problem.nodes)]
+            [_common(nodes[levels.leaves[order, j]], starts) for j, nodes in enumerate(levels.nodes)]
         )
-        level_costs = problem.level_costs()
+        level_costs = levels.costs()
         self.level_costs = np.zeros(self.paths.shape[1:])
         for j, costs in enumerate(level_costs):
             self.level_costs[j, : len(costs)] = costs
         self.costs = np.sum([costs[self.levels[:, j]] for j, costs in enumerate(level_costs)], axis=0)
-        self.counts = _counts(problem.test, self.start, len(self.sizes))
+        self.counts = _counts(levels.test, self.start, len(self.sizes))
         self.most = self.counts.max(axis=1)
         self.right = int(self.most.sum())
         self.alive = np.ones(len(self.sizes), np.bool_)
@@ -87,12 +87,12 @@ class Merging:
         self.into[self.into == h] = g
 
 
-def _paths(problem: Generalised, rows: Whole) -> Paths:
+def _paths(levels: Levels, rows: Whole) -> Paths:
     """(rows, quasi, levels) the nodes above a record, those of shorter hierarchies filled up with their root."""
-    longest = max(nodes.shape[1] for nodes in problem.nodes)
-    paths = np.empty((len(rows), len(problem.nodes), longest), np.int32)
-    for j, nodes in enumerate(problem.nodes):
-        own = nodes[problem.leaves[rows, j]]
+    longest = max(nodes.shape[1] for nodes in levels.nodes)
+    paths = np.empty((len(rows), len(levels.nodes), longest), np.int32)
+    for j, nodes in enumerate(levels.nodes):
+        own = nodes[levels.leaves[rows, j]]
         paths[:, j, : nodes.shape[1]] = own
         paths[:, j, nodes.shape[1] :] = own[:, -1:]
     return paths

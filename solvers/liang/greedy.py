@@ -10,12 +10,14 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.partition import Labels
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.price import extent
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Assignment, ClassCount, Priced, Structure
 from optmodels.table import Table
 from solvers._construction.box_search import DEPTH, wait_for_halves
 from solvers._construction.box_tree import BoxTree, Floats, Rows, grown, left_in, points_of, rows_left, take_away
-from solvers._construction.repair import merge_until_met
+from solvers._construction.repair import offer_mended
 from solvers._construction.rest import cut_rest
 
 _STEPS = 100  # classes between looks at the clock
@@ -40,19 +42,16 @@ class LiangGreedy(Solver):
 
     name: ClassVar[str] = "liang-greedy"
     summary: ClassVar[str] = "classes grown along sorted records by what widens them least; feasible, fast, heuristic"
-
-    def refuses(self, problem: Problem) -> str | None:
-        """It needs a price of widths and no prescribed number of classes."""
-        if not isinstance(problem, ClassAdditive) or problem.price.name != "extent":
-            return "it needs a model that prices classes by their extent, such as 'liang-samavi'."
-        if problem.n_classes is not None:
-            return "the number of classes follows from k, so it cannot be prescribed."
-        return None
+    rejects: ClassVar[tuple[type[Structure], ...]] = (
+        ClassCount,
+        Assignment,
+    )
 
     def search(self, problem: Problem, run: Run) -> None:
         """Grow one partition and offer it."""
-        assert isinstance(problem, ClassAdditive)
-        price, test = problem.price, problem.test
+        priced, test = problem.structure(Priced), problem.test
+        own = None if priced is None else priced.compiled
+        price = own if own is not None and own.name == "extent" else extent(problem.table)
         order = by_increasing_variance(problem.table)
         points, weights = points_of(price)[order], price.code_weights
         no_marks = np.zeros((price.n, 0), np.uint64)
@@ -72,7 +71,7 @@ class LiangGreedy(Solver):
         finally:
             labels[order] = found
             cut_rest(price, test, labels, run)
-            run.offer(labels if test.only_size else merge_until_met(price, test, labels))
+            offer_mended(run, price, test, labels)
 
 
 def by_increasing_variance(table: Table) -> Rows:

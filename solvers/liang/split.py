@@ -10,9 +10,10 @@ import numpy as np
 from optmodels import registry
 from optmodels.errors import InputError, whole
 from optmodels.partition import Labels, canonical
-from optmodels.problem import Problem, Separable
+from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from optmodels.structures import ClassCount, Parts, Priced, Structure
 from solvers._construction.box_tree import Rows
 from solvers.liang.greedy import by_increasing_variance
 
@@ -37,6 +38,11 @@ class LiangSplit(Solver):
 
     name: ClassVar[str] = "liang-split"
     summary: ClassVar[str] = "sorted groups of k, a few at a time solved exactly; feasible, heuristic"
+    needs: ClassVar[tuple[type[Structure], ...]] = (
+        Priced,
+        Parts,
+    )
+    rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount,)
 
     groups: int = 3
     solver: str = "columns"
@@ -46,19 +52,14 @@ class LiangSplit(Solver):
         if not registry.solver(self.solver).exact:
             raise InputError(f"The solver '{self.solver}' proves nothing: subproblems need an exact one, as 'columns'.")
 
-    def refuses(self, problem: Problem) -> str | None:
+    def cannot(self, problem: Problem) -> str | None:
         """Groups of k neighbours must be classes, so only size may matter."""
-        if not isinstance(problem, Separable):
-            return "it needs a model whose classes have a price of their own."
-        if problem.n_classes is not None:
-            return "the number of classes follows from k, so it cannot be prescribed."
         if not problem.test.only_size:
             return "groups of k sorted neighbours need not be diverse or close: ask for k only."
         return None
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the sorted groups, and then what the exact solver makes of them."""
-        assert isinstance(problem, Separable)
         order, k = by_increasing_variance(problem.table), problem.test.k
         n_groups = problem.n // k
         # A class is named by one of its records, so that no name is ever given twice.
@@ -78,12 +79,12 @@ class LiangSplit(Solver):
         finally:
             run.offer(labels)
 
-    def _improve(self, problem: Separable, run: Run, labels: Labels, rows: Rows) -> None:
+    def _improve(self, problem: Problem, run: Run, labels: Labels, rows: Rows) -> None:
         """Replace the classes of some rows by the best ones, in place."""
         time_limit = None if run.remaining == float("inf") else max(run.remaining, _LEAST_SECONDS)
-        if problem.price.take(rows).total(canonical(labels[rows])) == 0.0:
+        if problem.require(Priced).price.take(rows).total(canonical(labels[rows])) == 0.0:
             return  # classes of equal records, than which there are no better ones
-        part = problem.restricted(rows)
+        part = problem.require(Parts).restricted(rows, None)
         found = registry.solver(self.solver)().solve(part, time_limit=time_limit, seed=run.seed, start=labels[rows])
         if found.labels is not None:
             first = np.unique(found.labels, return_index=True)[1]

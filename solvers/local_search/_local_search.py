@@ -7,9 +7,11 @@ from typing import ClassVar
 
 from optmodels.errors import whole
 from optmodels.partition import Labels
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from optmodels.structures import Assignment, Priced
+from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
 from solvers.local_search.search import Descent, Schedule, follow, improve
 
@@ -22,6 +24,9 @@ JUDGING = 0.1
 @dataclass(frozen=True)
 class LocalSearch(Solver):
     """Sweeps of relocations and exchanges, then annealed ruin and recreate; every move keeps the conditions.
+
+    That is for compiled prices of classes. Where a class has a plain price, or only the judge knows what a partition is
+    worth, it anneals single moves (`by_judge`), at a speed that is fine for a thousand records.
 
     With `iterations` the search is that many rounds of ruin and recreate and the same for the same seed;
     without it and without a time limit it ends when longer and longer coolings no longer help.
@@ -38,30 +43,32 @@ class LocalSearch(Solver):
             whole("iterations", self.iterations, 0)
         whole("workers", self.workers, 1)
 
-    def refuses(self, problem: Problem) -> str | None:
-        """Local search needs a price per class."""
-        if not isinstance(problem, ClassAdditive):
-            return "it needs a model whose objective is a sum of class prices."
-        return None
+    def cannot(self, problem: Problem) -> str | None:
+        """Sizes and caps must leave a way to a first partition."""
+        return None if problem.structure(Assignment) is None else problem.lacks_pymoo()
 
     def search(self, problem: Problem, run: Run) -> None:
         """Start from the given partition or from k-d cuts, and improve until time, iterations or ideas run out."""
-        assert isinstance(problem, ClassAdditive)
+        priced = problem.structure(Priced)
+        if priced is None or priced.compiled is None:
+            by_judge(problem, run, self.iterations)
+            return
+        price, test, n_classes = priced.compiled, priced.test, priced.n_classes
         start = None
         if run.start is not None:
-            start = make_feasible(problem.price, problem.test, run.start, problem.n_classes)
+            start = make_feasible(price, test, run.start, n_classes)
         if start is None:
-            start = first_partition(problem.price, problem.test, problem.n_classes)
+            start = first_partition(price, test, n_classes)
         if start is None:
             run.details["start"] = "no partition that meets the conditions was found to start from"
             return
         offers = _Offers(run)
         offers.offer(start)
         descent = Descent(
-            problem.price,
-            problem.test,
+            price,
+            test,
             start,
-            fixed=problem.n_classes is not None,
+            fixed=n_classes is not None,
             seed=run.seed,
             workers=self.workers,
         )

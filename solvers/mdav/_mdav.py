@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
 from optmodels.partition import Labels
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Assignment, Centroids, ClassCount, Structure
 from solvers._construction.box_search import NOTHING, by_distance, furthest, nearest
 from solvers._construction.box_tree import BoxTree, Floats, Rows, grown, left_in, points_of, rows_left, take_away
-from solvers._construction.repair import merge_until_met
+from solvers._construction.repair import offer_mended
 from solvers._construction.rest import cut_rest
 from solvers.mdav.drifting import Drifting, following, furthest_now
 
@@ -42,19 +43,15 @@ class Mdav(Solver):
 
     name: ClassVar[str] = "mdav"
     summary: ClassVar[str] = "classes cut around the furthest records; fast, deterministic, heuristic"
-
-    def refuses(self, problem: Problem) -> str | None:
-        """MDAV needs classes with a centroid and no prescribed number of them."""
-        if not isinstance(problem, ClassAdditive) or problem.price.name != "spread":
-            return "it needs a model that prices classes by their spread around a centroid."
-        if problem.n_classes is not None:
-            return "the number of classes follows from k, so it cannot be prescribed."
-        return None
+    needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
+    rejects: ClassVar[tuple[type[Structure], ...]] = (
+        ClassCount,
+        Assignment,
+    )
 
     def search(self, problem: Problem, run: Run) -> None:
         """Construct one partition and offer it."""
-        assert isinstance(problem, ClassAdditive)
-        price, test = problem.price, problem.test
+        price, test = problem.require(Centroids).price, problem.test
         points, no_marks = points_of(price), np.zeros((price.n, 0), np.uint64)
         centre = _centre_of_all(points, price.codes.shape[1])
         labels, label = np.full(price.n, -1, np.int64), 0
@@ -70,7 +67,7 @@ class Mdav(Solver):
                 rest = rows_left(tree)
         finally:
             cut_rest(price, test, labels, run)
-            run.offer(labels if test.only_size else merge_until_met(price, test, labels))
+            offer_mended(run, price, test, labels)
 
 
 class Centre(NamedTuple):

@@ -58,7 +58,7 @@ class Milp(Solver):
         if self.log is not None and (not Path(self.log).parent.is_dir() or Path(self.log).is_dir()):
             raise InputError(f"log must be a file in a folder that exists, not '{self.log}': make the folder first.")
 
-    def refuses(self, problem: Problem) -> str | None:
+    def cannot(self, problem: Problem) -> str | None:
         """It needs a Pyomo view, and the MILP solver that was named."""
         if self.solver != "highs":
             from solvers.milp.pyomo_run import unavailable

@@ -9,16 +9,15 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from optmodels.errors import InputError, RefusedError, finite, unknown, whole
+from optmodels.errors import InputError, finite, unknown, whole
 from optmodels.partition import Labels
-from optmodels.problem import FreeCentres, Problem, Scalarised
-from optmodels.problem.chosen import Rejudged
-from optmodels.solution import Solution, Stop
+from optmodels.problem import Problem
+from optmodels.solution import Stop
 from optmodels.solver import FrontSolver, Run
-from solvers.evolution.archive import solutions
+from optmodels.structures import Centroids, Structure
 from solvers.evolution.intensify import Improved, Intensifier
 from solvers.evolution.settle import intensifier_of
-from solvers.evolution.standing import Standing
+from solvers.evolution.standing import Standing, explored_for
 from solvers.pso.flight import Flight
 
 Swarm = Literal["paper", "pymoo"]
@@ -66,6 +65,7 @@ class Pso(FrontSolver):
     name: ClassVar[str] = "pso"
     summary: ClassVar[str] = "MO-OBAM's particle swarm, mended and polished (or faithful, or pymoo's); heuristic"
     requires: ClassVar[tuple[str, ...]] = ()
+    needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
 
     particles: int = 20
     iterations: int = 50
@@ -93,19 +93,26 @@ class Pso(FrontSolver):
         if self.faithful and self.swarm != "paper":
             raise InputError("faithful is about the paper's swarm: use it with swarm='paper'.")
 
-    def refuses(self, problem: Problem) -> str | None:
-        """It needs classes around centroids."""
-        if self.faithful and isinstance(problem, FreeCentres):
-            return "the faithful swarm is about MO-OBAM, whose records join their nearest centroid: drop faithful."
+    def cannot(self, problem: Problem) -> str | None:
+        """Records must be assignable to centroids; the faithful swarm knows the loss around raw ones only."""
+        if self.faithful and not problem.require(Centroids).scales:
+            return "the faithful swarm scores raw centroids as MO-OBAM does, which this model does not: drop faithful."
         return problem.lacks_pymoo()
+
+    def refuses_front(self, problem: Problem) -> str | None:
+        """Pymoo's swarm has one answer."""
+        if self.swarm != "paper":
+            return f"swarm='{self.swarm}' has one answer, no front: use swarm='paper'."
+        return super().refuses_front(problem)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Fly, and polish the best."""
+        posed = problem if problem.objectives[0] == problem.target else problem.with_objectives(problem.target.name)
         intensifier = _intensifier(problem, run)
         if self.swarm == "pymoo":
             share, used = self._by_pymoo(problem, run, intensifier)
         else:
-            flight = Flight(self, problem, run.seed)
+            flight = Flight(self, posed, run.seed)
             share = self.share(run, intensifier, flight.space.n_centroids)
             try:
                 while flight.iterations < share.steps and run.seconds < share.fly_until:
@@ -125,14 +132,9 @@ class Pso(FrontSolver):
             run.details.update(evaluations=used + better.evaluations)
             run.offer(better.labels)
 
-    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+    def explore(self, problem: Problem, run: Run) -> None:
         """One swarm after the other; all feasible partitions that a particle stood for are candidates."""
-        if self.swarm != "paper":
-            raise RefusedError(
-                f"swarm='{self.swarm}' has one answer, no front: use swarm='paper' or the solver 'nsga2'."
-            )
-        explored = problem.parts if isinstance(problem, Scalarised) and not isinstance(problem, Rejudged) else problem
-        course = SwarmsCourse(self, explored, run)
+        course = Swarms(self, explored_for(problem), run)
         try:
             course.follow()
         finally:
@@ -142,14 +144,14 @@ class Pso(FrontSolver):
             if course.told:
                 words = "; ".join(f"lambda {told['lambda']:g} {_words(told)}" for told in course.told)
                 run.details.update(faithful=course.told, remark=f"The faithful swarms' best particles: {words}.")
-            found.extend(solutions(course.standing.archive, problem, run))
+            for labels in course.standing.archive.partitions():
+                run.keep(labels)
 
     def _by_pymoo(self, problem: Problem, run: Run, intensifier: Intensifier) -> tuple[Share, int]:
         from pymoo.algorithms.soo.nonconvex.pso import PSO
         from pymoo.core.termination import NoTermination
 
-        target = problem if isinstance(problem, Scalarised) else problem.with_objectives(problem.target.name)
-        native = target.to_pymoo(self.n_centroids).native
+        native = problem.with_objectives(problem.target.name).to_pymoo(self.n_centroids).native
         algorithm = PSO(pop_size=self.particles, sampling=native.operators["sampling"])
         algorithm.setup(native, termination=NoTermination(), seed=run.seed, verbose=False)
         best = np.inf
@@ -192,7 +194,7 @@ class Pso(FrontSolver):
         return intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
 
 
-class SwarmsCourse:
+class Swarms:
     """One swarm for each lambda, the archive of all that their particles have met, and what the best ones are."""
 
     def __init__(self, options: Pso, problem: Problem, run: Run) -> None:

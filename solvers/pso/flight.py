@@ -9,7 +9,8 @@ import numpy as np
 from optmodels.centroids.centres import centred_prices
 from optmodels.partition import Labels
 from optmodels.price import Floats
-from optmodels.problem import Centroids, Problem, Scalarised
+from optmodels.problem import Problem
+from optmodels.structures import Centroids, Score
 
 if TYPE_CHECKING:
     from optmodels.centroids.space import CentroidSpace, Decoded
@@ -27,18 +28,18 @@ class Flight:
     """
 
     def __init__(self, options: Pso, problem: Problem, seed: int, weight: float = 0.0) -> None:
-        assert isinstance(problem, Centroids)
+        price = problem.require(Centroids).price
         self.options, self.problem = options, problem
         self.weight = weight
         self.native = problem.to_pymoo(options.n_centroids, mend=not options.faithful).native
         self.space: CentroidSpace = self.native.space
         self.draw = np.random.default_rng(seed)
         self.numeric = np.tile(
-            np.arange(self.space.width) < problem.price.numeric.shape[1], self.space.n_centroids
+            np.arange(self.space.width) < price.numeric.shape[1], self.space.n_centroids
         )  # which coordinates are numbers
         self.span = np.where(self.numeric, self.space.high - self.space.low, 1.0)
         rows = self.draw.integers(problem.n, size=(options.particles, self.space.n_centroids))
-        records = np.concatenate([problem.price.numeric[rows], problem.price.codes[rows]], axis=2)
+        records = np.concatenate([price.numeric[rows], price.codes[rows]], axis=2)
         self.positions = records.reshape(options.particles, -1).astype(np.float64)
         self.velocities = np.zeros_like(self.positions)
         self.own_best, self.own_costs = self.positions.copy(), np.full(options.particles, np.inf)
@@ -71,12 +72,13 @@ class Flight:
         if not self.options.faithful:
             return np.where(missing > 0, np.inf, costs[:, 0] + others)
         problem = self.problem
-        parts = problem.parts if isinstance(problem, Scalarised) else problem
+        score = problem.structure(Score)
+        scales = problem.require(Centroids).scales
         prices = centred_prices(decoded.coarse.units, decoded.partitions.labels, *self.space.matrices(self.positions))
-        losses = prices / float(getattr(parts, "price_scale", 1.0))
-        if isinstance(problem, Scalarised):
+        losses = prices / next(iter(scales.values()), 1.0)
+        if score is not None:
             entropies = decoded.partitions.entropies.sum(axis=1)
-            losses = np.array([problem.score(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
+            losses = np.array([score.of(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
         return np.asarray(losses + others + self.options.penalty * missing)
 
     def _move(self) -> None:

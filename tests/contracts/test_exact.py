@@ -23,7 +23,8 @@ from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
 from formulations.mo_obam import Scalarisation
 from optmodels import Table, registry
 from optmodels.objectives import least_entropies
-from optmodels.problem import FixedCentres, Formulation, Problem
+from optmodels.problem import Formulation, Problem
+from optmodels.structures import ClassCount
 from optmodels.testing import brute_force, brute_force_front, check_pyomo_view, check_solution, small_table
 from solvers.epsilon import Epsilon
 
@@ -207,7 +208,8 @@ def test_network(seed: int) -> None:
 def test_pyomo_views_agree_with_the_judge_on_random_decisions(seed: int) -> None:
     draw = np.random.default_rng(seed)
     problem = problem_of(seed, "microaggregation liang-samavi bi lambda normalised aminifar", most=8)
-    n_classes = len(problem.least) if isinstance(problem, FixedCentres) else int(draw.integers(1, problem.n // 2 + 1))
+    wanted = problem.structure(ClassCount)
+    n_classes = int(draw.integers(1, problem.n // 2 + 1)) if wanted is None else wanted.n
     note(f"{problem.formulation} on\n{problem.table.frame}")
     check_pyomo_view(problem, draw.permutation(np.arange(problem.n) % n_classes))
     check_pyomo_view(problem, draw.integers(0, n_classes, problem.n))

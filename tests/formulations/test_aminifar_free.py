@@ -15,7 +15,7 @@ from optmodels import registry
 from optmodels.centroids.balanced import BalancedSpace
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import class_sizes
-from optmodels.problem import Centroids, FixedCentres, FreeCentres
+from optmodels.structures import Assignment, Centroids
 from optmodels.table import Table
 from optmodels.testing import brute_force, brute_force_front, check_solver, small_table
 from solvers.evolution.settle import Settler
@@ -77,9 +77,9 @@ class TestJudge:
     def test_it_shows_free_centres_and_no_fixed_ones(self) -> None:
         problem = free("capped")
         for judged in (problem, problem.with_objectives("loss", "entropy"), problem.with_objectives("entropy", "loss")):
-            assert isinstance(judged, FreeCentres)
-            assert isinstance(judged, Centroids)
-            assert not isinstance(judged, FixedCentres)
+            assignment = judged.require(Assignment)
+            assert assignment.centres is None
+            assert judged.structure(Centroids) is not None
         with pytest.raises(RefusedError, match="no fixed centres"):
             Network().solve(problem)
 
@@ -108,7 +108,7 @@ class TestDecoding:
 
     def test_settling_falls_until_nothing_moves(self) -> None:
         problem = free("exact", 40)
-        space = BalancedSpace.of(problem)
+        space = BalancedSpace.of(problem.require(Centroids), problem.require(Assignment))
         found = list(space.settling(np.random.default_rng(2).uniform(space.low, space.high)))
         values = [problem.evaluate(labels).values["distance"] for labels in found]
         assert len(values) > 1

@@ -12,7 +12,7 @@ from formulations._pyomo.gibbs import bits, coefficients
 from formulations.mo_obam import nearest_loss
 from optmodels import Table
 from optmodels.errors import InputError, RefusedError
-from optmodels.problem import Centroids, ClassAdditive
+from optmodels.structures import Centroids, Priced
 from optmodels.testing import brute_force, check_formulation, partitions, small_table
 
 SCALARS = [
@@ -31,10 +31,10 @@ def test_contract(formulation):
 def test_structure_follows_the_objective():
     table = small_table(9)
     both, score = MoObam(k=2).build(table), MoObam(k=2, objective="lambda").build(table)
-    assert isinstance(both, ClassAdditive)
-    assert isinstance(both, Centroids)
-    assert not isinstance(score, ClassAdditive)
-    assert isinstance(score, Centroids)
+    assert both.structure(Priced) is not None
+    assert both.structure(Centroids) is not None
+    assert score.structure(Priced) is None
+    assert score.structure(Centroids) is not None
     assert [o.name for o in both.objectives] == ["loss", "entropy"]
     assert score.target.name == "score"
 

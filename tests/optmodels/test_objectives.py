@@ -20,7 +20,8 @@ from optmodels.metrics.utility import held_out
 from optmodels.metrics.utility.scoring import Learned, Rows, learn
 from optmodels.objectives import QUANTITIES, measured
 from optmodels.partition import Labels, canonical
-from optmodels.problem import Centroids, ClassAdditive, EntropyBounded, FixedCentres, Formulation, Problem, Scalarised
+from optmodels.problem import Formulation, Problem
+from optmodels.structures import Assignment, Centroids, EntropyLevels, Priced, Score
 from optmodels.testing import brute_force, brute_force_front, partitions, small_table
 
 ALL = ("entropy", "linkage", "linkage@0.3", "homogeneity", "closeness", "classes")
@@ -131,7 +132,7 @@ def test_mistakes_in_names_are_explained() -> None:
     assert bare.with_objectives("loss", "linkage", "classes").evaluate([0, 0, 1, 1]).values["classes"] == 2
 
 
-STRUCTURES = (ClassAdditive, FixedCentres, EntropyBounded, Scalarised)
+STRUCTURES = (Priced, EntropyLevels, Score)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -139,13 +140,15 @@ def test_structure_is_shown_only_while_the_target_stays(model: str) -> None:
     problem = MODELS[model].build(tables(2))
     target = problem.target.name
     kept = problem.with_objectives(target, "linkage")
-    for structure in (ClassAdditive, FixedCentres, Scalarised):
-        assert isinstance(kept, structure) == isinstance(problem, structure)
-    assert not isinstance(kept, EntropyBounded), "an exact front of loss and entropy is none of loss and linkage"
+    for kind in (Priced, Assignment, Score):
+        assert (kept.structure(kind) is None) == (problem.structure(kind) is None)
+    assert kept.structure(EntropyLevels) is None, "an exact front of loss and entropy is none of loss and linkage"
     other = problem.with_objectives("linkage", target)
-    assert not any(isinstance(other, structure) for structure in STRUCTURES)
+    assert all(other.structure(kind) is None for kind in STRUCTURES)
+    if (assignment := other.structure(Assignment)) is not None:
+        assert not assignment.is_target, "bounds and caps hold whatever is asked for, the distance is not"
     for judged in (kept, other):
-        assert isinstance(judged, Centroids) == isinstance(problem, Centroids)
+        assert judged.structure(Centroids) is not None
     assert kept.lacks_pyomo() == problem.lacks_pyomo()
     assert "name" in (other.lacks_pyomo() or "")
     with pytest.raises(RefusedError, match="is judged otherwise"):
@@ -157,13 +160,14 @@ def test_the_problems_own_objectives_are_the_problem_itself() -> None:
     assert both.with_objectives("loss", "entropy") is both
     assert both.with_objectives("loss", "linkage").with_objectives("loss", "entropy") is both
     score = MoObam(k=2, objective="lambda").build(tables(0))
-    assert isinstance(score, Scalarised)
     without = score.with_objectives("loss", "entropy")
-    assert isinstance(without, EntropyBounded), "without its score it is the problem that the score is made from"
-    assert without is score.parts
+    assert without.structure(EntropyLevels) is not None, (
+        "without its score it is the problem that the score is made from"
+    )
+    assert without is score.require(Score).parts
 
 
-@pytest.mark.parametrize("solver", ["mdav", "columns", "local_search", "milp", "network", "epsilon"])
+@pytest.mark.parametrize("solver", ["univariate", "columns", "liang-split", "milp", "network", "epsilon"])
 @pytest.mark.parametrize("model", MODELS)
 def test_solvers_of_one_target_refuse_another(model: str, solver: str) -> None:
     problem = MODELS[model].build(tables(4)).with_objectives("linkage", "loss")

@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 from formulations import LiangSamavi, Microaggregation, MoObam
 from optmodels import Table
 from optmodels.errors import InputError, MissingDependencyError, RefusedError
-from optmodels.problem import Divisible, Formulation, Problem, Separable
+from optmodels.problem import Formulation, Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress, Run, Solver
 from optmodels.solver.interrupt import Interrupt
+from optmodels.structures import Parts
 from optmodels.testing import check_solution, small_table
 from solvers import solve
 from solvers.blocks import Blocks, backends, seams
@@ -79,21 +80,22 @@ def meets_as_one(problem: Problem) -> bool:
 @settings(max_examples=40, deadline=None)
 def test_every_block_has_a_partition_of_its_own(model: str, n: int, seed: int, size: int) -> None:
     problem = MODELS[model].build(small_table(n, seed=seed))
-    assert isinstance(problem, Separable)
     if not meets_as_one(problem):
         return
     cuts = cut_into_blocks(problem.price, problem.test, size)
     assert sorted(cuts.order.tolist()) == list(range(n))
     for block in range(len(cuts)):
-        assert meets_as_one(problem.restricted(cuts.rows(block)))
+        assert meets_as_one(problem.require(Parts).restricted(cuts.rows(block), None))
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
 def test_parts_are_measured_as_the_whole_is(model: str) -> None:
     problem = MODELS[model].build(small_table(30, seed=3))
-    assert isinstance(problem, Separable)
     labels = np.arange(30) // 5
-    parts = [problem.restricted(np.flatnonzero(labels < 3)), problem.restricted(np.flatnonzero(labels >= 3))]
+    parts = [
+        problem.require(Parts).restricted(np.flatnonzero(labels < 3), None),
+        problem.require(Parts).restricted(np.flatnonzero(labels >= 3), None),
+    ]
     found = [part.evaluate(part.check(np.arange(15) // 5)) for part in parts]
     whole = problem.evaluate(labels)
     assert sum(one.values["loss"] for one in found) == pytest.approx(whole.values["loss"])
@@ -276,7 +278,6 @@ class Patient(Solver):
 def test_workers_are_told_when_nobody_waits_for_them(stop: type[BaseException], tmp_path: Path) -> None:
     """Else the end of their work, which may be hours away, would be waited for: after Ctrl-C, or an error here."""
     problem = Microaggregation(k=3).build(numbers(40))
-    assert isinstance(problem, Divisible)
     cuts = Blocks(block_size=20).cut_up(problem)
     interrupt = Interrupt()
 

@@ -15,8 +15,9 @@ from optmodels import Table
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import canonical
-from optmodels.problem import Divisible, Formulation, Problem
+from optmodels.problem import Formulation, Problem
 from optmodels.solution import Status
+from optmodels.structures import Parts
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
 from solvers.blocks.allotting import Allotment, cut_with_classes
@@ -70,14 +71,15 @@ def test_every_formulation_in_blocks(name: str) -> None:
 def test_parts_say_the_same_wherever_they_are_made(name: str) -> None:
     """What other processes load poses the same blocks."""
     problem = posed(name)
-    assert isinstance(problem, Divisible)
     rows = np.arange(40)
     allotment = Allotment.of(problem)
     classes = None if allotment is None else np.arange(3)
     labels = np.arange(40) % 3
     with shared(problem) as where:
         again = where.load()
-        assert again.restricted(rows, classes).evaluate(labels) == problem.restricted(rows, classes).evaluate(labels)
+        assert again.require(Parts).restricted(rows, classes).evaluate(labels) == problem.require(Parts).restricted(
+            rows, classes
+        ).evaluate(labels)
 
 
 @pytest.mark.parametrize("name", ["capped", "mass k", "flexible"])
@@ -96,7 +98,6 @@ ADDITIVE = [name for name in MODELS if name not in STAND_INS]
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_where_nothing_stands_in_values_add_up(name: str) -> None:
     problem = posed(name)
-    assert isinstance(problem, Divisible)
     allotment = Allotment.of(problem)
     m = 4 if allotment is None else len(allotment.least)
     labels = np.arange(problem.n) % m
@@ -105,7 +106,7 @@ def test_where_nothing_stands_in_values_add_up(name: str) -> None:
     classes = [np.arange(m // 2), np.arange(m // 2, m)] if allotment is not None else [None, None]
     target = problem.target.name
     total = sum(
-        problem.restricted(rows, own).evaluate(labels[rows]).values[target]
+        problem.require(Parts).restricted(rows, own).evaluate(labels[rows]).values[target]
         for rows, own in zip(halves, classes, strict=True)
     )
     assert total == pytest.approx(problem.evaluate(labels).values[target])
@@ -114,11 +115,10 @@ def test_where_nothing_stands_in_values_add_up(name: str) -> None:
 def test_parts_of_mass_are_measured_as_the_whole_is() -> None:
     """Losses weigh by records, distances from the whole table's mix by classes."""
     problem = posed("mass k")
-    assert isinstance(problem, Divisible)
     labels = np.arange(120) % 8
     whole = problem.evaluate(labels).values
     parts = [
-        (len(rows), problem.restricted(rows).evaluate(labels[rows]).values)
+        (len(rows), problem.require(Parts).restricted(rows, None).evaluate(labels[rows]).values)
         for rows in (np.flatnonzero(labels < 2), np.flatnonzero(labels >= 2))
     ]
     assert sum(n * values["loss"] for n, values in parts) / 120 == pytest.approx(whole["loss"])
@@ -261,9 +261,8 @@ def test_other_objectives_are_those_of_the_block() -> None:
     solution = Blocks(block_size=30, compare=False, **EVOLVED).solve(problem)
     check_solution(solution)
     assert "the closeness of its own records" in str(solution.details["blocks_optimise"])
-    assert isinstance(problem, Divisible)
     everyone = np.zeros(30, np.int64)
-    part = problem.restricted(np.arange(30))
+    part = problem.require(Parts).restricted(np.arange(30), None)
     shares = problem.test.shares
     own = np.bincount(problem.test.codes[:30, 0], minlength=len(shares)) / 30
     assert part.evaluate(everyone).values["closeness"] == pytest.approx(np.abs(own - shares).sum() / 2)

@@ -13,10 +13,11 @@ from optmodels.conditions import Conditions
 from optmodels.problem import PricedProblem
 from optmodels.solution import Status, Stop
 from optmodels.solver import Run
+from optmodels.structures import Priced
 from optmodels.table import Table
 from optmodels.testing import brute_force, check_solution, small_table
 from solvers.columns import Columns
-from solvers.columns._columns import Course
+from solvers.columns._columns import Proof
 from solvers.columns.branching import Tree
 from solvers.columns.duals import reduced_cost
 from solvers.columns.greedy import grow_classes
@@ -178,8 +179,8 @@ def test_the_tree_s_bound_rises_with_its_nodes() -> None:
     problem = random_problem(30, 3, 8)
     run = Run(problem, "columns")
     run.offer(np.arange(30) // 3)
-    course = Course(ONLY_BRANCHING, problem, run)
-    course.follow()
+    proof = Proof(ONLY_BRANCHING, problem.require(Priced), run)
+    proof.follow()
     bounds = [moment.bound for moment in run.history if moment.bound is not None]
     assert len(set(bounds)) > 5
     assert bounds == sorted(bounds)

@@ -14,7 +14,7 @@ from optmodels.problem import Problem
 from optmodels.solution import Status
 from optmodels.solver import Progress, Run
 from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
-from solvers.evolution import Course, Evolution
+from solvers.evolution import Evolution, FrontSearch
 from solvers.evolution.algorithms import Nsga2, Nsga3
 
 ALGORITHMS = ("nsga2", "nsga3", "sms-emoa", "spea2", "age-moea", "moead", "mopso-cd", "cmopso")
@@ -110,19 +110,19 @@ class Ticking(Run):
 def test_one_slow_judgement_does_not_end_a_run_early(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = MoObam(k=3).build(small_table(12, seed=4))
     run = Ticking(problem, "nsga2", time_limit=2.0)
-    course = Course(Nsga2(), problem, run)
-    judge, took = course.standing.judge, iter([0.5, 0.001, 0.002])
+    search = FrontSearch(Nsga2(), problem, run)
+    judge, took = search.standing.judge, iter([0.5, 0.001, 0.002])
 
     def timed(labels: Labels) -> bool:
         run.now += next(took)
         return judge(labels)
 
-    monkeypatch.setattr(course.standing, "judge", timed)
-    assert course.reserve == 0.0
+    monkeypatch.setattr(search.standing, "judge", timed)
+    assert search.reserve == 0.0
     for _ in range(3):
-        course._judge(np.zeros(12, np.int64))
-    assert len(course.archive) == 1
-    assert 0.001 < course.reserve < 0.005, "by the fastest, with a margin"
+        search._judge(np.zeros(12, np.int64))
+    assert len(search.archive) == 1
+    assert 0.001 < search.reserve < 0.005, "by the fastest, with a margin"
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -11,7 +11,7 @@ import optmodels as om
 from formulations import Microaggregation, MoObam
 from optmodels.objectives import least_entropies
 from optmodels.partition import Labels, canonical, class_sizes
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import Problem
 from optmodels.testing import small_table
 from solvers.evolution.archive import Archive
 from solvers.evolution.intensify import Intensifier
@@ -208,7 +208,6 @@ def test_a_leap_ends_when_it_is_halted() -> None:
 
     draw = np.random.default_rng(0)
     labels = some_partition(problem, 0, 4)
-    assert isinstance(problem, ClassAdditive)
     near = neighbourhoods(problem.price, 8)
     found = anneal(problem.price, problem.test, labels, near, 10**12, draw, np.zeros(0), halted)
     assert looks == [False, False, True]  # a walk of so many steps would last for weeks

@@ -12,7 +12,7 @@ import optmodels as om
 from formulations import LiangSamavi, Microaggregation
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import canonical
-from optmodels.problem import ClassAdditive, Problem
+from optmodels.problem import PricedProblem, Problem
 from optmodels.solution import Stop
 from optmodels.solver import Progress, Run
 from optmodels.testing import small_table
@@ -39,7 +39,7 @@ def test_the_published_figure_of_the_split_algorithm() -> None:
     assert LiangSplit().solve(published("person20")).value == pytest.approx(19.266129, abs=1e-6)
 
 
-def plain(problem: ClassAdditive, order: np.ndarray) -> np.ndarray:
+def plain(problem: PricedProblem, order: np.ndarray) -> np.ndarray:
     """The greedy rule as it is told: every width computed anew."""
     price, k = problem.price, problem.test.k
 

@@ -21,12 +21,13 @@ from formulations import Aminifar, Microaggregation
 from formulations.aminifar import AminifarProblem
 from optmodels.errors import InputError, RefusedError
 from optmodels.flow import Flow, dense_transport
+from optmodels.flow.pricing import ArcCosts
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress
 from optmodels.table import Table
 from optmodels.testing import check_solution, check_solver
 from solvers.milp import Milp
-from solvers.network import Network, network_of
+from solvers.network import Network
 
 
 @pytest.fixture(autouse=True, scope="module", params=["dense", "sparse"])
@@ -48,10 +49,14 @@ def random_table(n: int, *, seed: int = 0, values: int = 2, sensitive: int = 1, 
     return Table(pd.DataFrame(numbers | secrets), quasi=dict.fromkeys(numbers, "numeric"), sensitive=list(secrets))
 
 
+def arc_costs(problem: AminifarProblem) -> ArcCosts:
+    return problem.assignment().arc_costs(problem.centres)
+
+
 def cheapest_assignment(problem: AminifarProblem) -> float | None:
     """The least cost of all assignments of records to centres that meet the bounds; every one is looked at."""
     m = len(problem.centres)
-    costs = problem.arc_costs(np.arange(problem.n), np.arange(m))
+    costs = arc_costs(problem)(np.arange(problem.n), np.arange(m))
     best = None
     for way in product(range(m), repeat=problem.n):
         homes = np.array(way)
@@ -130,9 +135,9 @@ def test_agrees_with_the_milp(model: Aminifar, seed: int) -> None:
 def dense_optimum(problem: AminifarProblem) -> float:
     """The optimum over all arcs by a linear program, with a variable per arc and per unit of penalty."""
     n, m = problem.n, len(problem.centres)
-    group, bounds = network_of(problem, n)
+    group, bounds = problem.assignment().network()
     n_groups = bounds.cap.shape[1]
-    costs = problem.arc_costs(np.arange(n), np.arange(m)).ravel()
+    costs = arc_costs(problem)(np.arange(n), np.arange(m)).ravel()
     once = lil_matrix((n, n * m + m * n_groups))
     sizes = lil_matrix((2 * m, n * m + m * n_groups))
     caps = lil_matrix((m * n_groups, n * m + m * n_groups))
@@ -247,10 +252,10 @@ class TestAnswers:
     @pytest.mark.parametrize("m", [3, 100])
     def test_infeasible_caps_are_proven_by_the_flow_itself(self, m: int) -> None:
         problem = Aminifar(n_clusters=m, alpha=1.0, n_init=1).build(random_table(4 * m, seed=2))
-        group, bounds = network_of(problem, problem.n)
+        group, bounds = problem.assignment().network()
         tight = bounds._replace(cap=bounds.cap - [[1, 0]])
-        assert not Flow(problem.arc_costs, group, tight).finish()
-        assert dense_transport(problem.arc_costs(np.arange(problem.n), np.arange(m)), group, tight) is None
+        assert not Flow(arc_costs(problem), group, tight).finish()
+        assert dense_transport(arc_costs(problem)(np.arange(problem.n), np.arange(m)), group, tight) is None
 
     def test_two_capped_attributes_are_refused_and_solved_by_the_milp(self) -> None:
         problem = Aminifar(n_clusters=2, alpha=1.6).build(random_table(8, seed=3, sensitive=2))

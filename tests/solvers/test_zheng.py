@@ -9,12 +9,12 @@ from formulations import LiangSamavi, Microaggregation, MoObam
 from optmodels import Table
 from optmodels.errors import RefusedError
 from optmodels.partition import canonical
-from optmodels.problem import ClassAdditive
+from optmodels.problem import PricedProblem
 from optmodels.testing import small_table
 from solvers.zheng import Zheng
 
 
-def plain(problem: ClassAdditive, order: np.ndarray, seeds: str) -> np.ndarray:
+def plain(problem: PricedProblem, order: np.ndarray, seeds: str) -> np.ndarray:
     """The rule as it is told: every distance computed anew."""
     price, test = problem.price, problem.test
     secrets = test.codes

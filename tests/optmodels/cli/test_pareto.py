@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optmodels import Solution, Status, Stop, registry
+from optmodels import Stop, registry
 from optmodels.cli.front_folder import NAMES
 from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run, Solver
@@ -37,14 +37,12 @@ class Draws(FrontSolver):
     def search(self, problem: Problem, run: Run) -> None:
         raise AssertionError("only fronts are asked of it")
 
-    def explore(self, problem: Problem, run: Run, found: list[Solution]) -> None:
+    def explore(self, problem: Problem, run: Run) -> None:
         draw = np.random.default_rng(run.seed)
         for _ in range(self.evaluations):
             labels = draw.permutation(problem.n) // int(draw.integers(4, problem.n))
             labels = np.minimum(labels, max(0, problem.n // 4 - 1))
-            judged = problem.evaluate(labels)
-            if judged.feasible:
-                found.append(Solution(problem, self.name, Status.FEASIBLE, Stop.ITERATIONS, labels, judged.values))
+            run.keep(labels, stop=Stop.ITERATIONS)
         run.details["evaluations"] = self.evaluations
 
 

@@ -1,0 +1,217 @@
+"""One run of a solver: the judge of whatever it finds, its bound and its clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels.partition import Labels
+from optmodels.problem import Problem
+from optmodels.solution import Moment, Solution, Status, Stop, relative_gap
+from optmodels.solver.interrupt import Interrupt
+
+# A value this close to the bound, relatively, is the bound: sums in different orders differ in their last bits.
+PROVEN = 1e-9
+# A bound further than this beyond the incumbent is no rounding: the solver that claims it is wrong.
+CONTRADICTED = 1e-6
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a running solver is; `total` is known when the work can be counted.
+
+    `front` is there while a front is sought: `evaluations`, `points`, `hypervolume`, and the best value of every
+    objective under its own name.
+    """
+
+    solver: str
+    seconds: float
+    value: float | None
+    bound: float | None
+    gap: float | None
+    note: str = ""
+    done: float = 0.0
+    total: float | None = None
+    front: Mapping[str, float] = field(default_factory=dict)
+
+
+OnProgress = Callable[[Progress], None]
+
+
+class Run:
+    """One run of a solver on a problem: the best partition so far, the bound, the clock, the anytime curve.
+
+    Solvers hand over labels and bounds, never values: `offer` and `keep` let the problem judge them.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: str,
+        *,
+        time_limit: float | None = None,
+        seed: int = 0,
+        on_progress: OnProgress | None = None,
+        start: Labels | None = None,
+    ) -> None:
+        self.problem = problem
+        self.solver = solver
+        self.seed = seed
+        self.start = start
+        self.time_limit = time_limit
+        self.labels: Labels | None = None
+        self.values: dict[str, float] = {}
+        self.bound: float | None = None
+        self.proven_infeasible = ""
+        self.stop = Stop.CONVERGED
+        self.details: dict[str, object] = {}
+        self.history: list[Moment] = []
+        self.front: list[Solution] = []  # the points kept for a front, dominated ones among them
+        self.interrupt = Interrupt()
+        self._on_progress = on_progress
+        self._began = perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the run began."""
+        return perf_counter() - self._began
+
+    @property
+    def remaining(self) -> float:
+        """Seconds left; infinite without a time limit."""
+        return float("inf") if self.time_limit is None else self.time_limit - self.seconds
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time limit has passed; the stop is then recorded as one of time. Ctrl-C is heeded here."""
+        self.interrupt.heed()
+        if self.remaining > 0:
+            return False
+        self.stop = Stop.TIME
+        return True
+
+    @property
+    def value(self) -> float | None:
+        """The incumbent's value of the target objective."""
+        return self.values.get(self.problem.target.name)
+
+    @property
+    def gap(self) -> float | None:
+        """How far from optimal the incumbent can be."""
+        return relative_gap(self.value, self.bound)
+
+    def offer(self, labels: NDArray[np.integer[Any]]) -> bool:
+        """Judge a partition by the problem; keep it if it is feasible and better than the incumbent."""
+        evaluation = self.problem.evaluate(labels)
+        if not evaluation.feasible:
+            return False
+        target = self.problem.target
+        current = self.value
+        if current is not None and target.worse(evaluation.values[target.name], current) >= 0:
+            return False
+        self.labels = self.problem.check(labels)
+        self.values = dict(evaluation.values)
+        self._record()
+        return True
+
+    def keep(
+        self,
+        labels: NDArray[np.integer[Any]],
+        bound: float | None = None,
+        *,
+        stop: Stop | None = None,
+        details: Mapping[str, object] | None = None,
+    ) -> Solution | None:
+        """Judge a partition and keep it as a point of a front, unless it breaks a condition.
+
+        `bound` is what no partition at least as good in all other objectives is better than in the target.
+
+        Raises:
+            AssertionError: the partition is better than the bound that is claimed for it.
+        """
+        evaluation = self.problem.evaluate(labels)
+        if not evaluation.feasible:
+            return None
+        bound = self._sound(evaluation.values[self.problem.target.name], bound)
+        point = Solution(
+            problem=self.problem,
+            solver=self.solver,
+            status=_status(evaluation.values[self.problem.target.name], bound),
+            stop=self.stop if stop is None else stop,
+            labels=self.problem.check(labels),
+            values=evaluation.values,
+            bound=bound,
+            seconds=self.seconds,
+            seed=self.seed,
+            details=details or {},
+        )
+        self.front.append(point)
+        return point
+
+    def prove(self, bound: float) -> None:
+        """Record a proven bound on the target; only a better one counts."""
+        if self.bound is None or self.problem.target.worse(bound, self.bound) > 0:
+            self.bound = float(bound)
+            self._record()
+
+    def infeasible(self, reason: str) -> None:
+        """Record a proof that no partition satisfies the conditions."""
+        self.proven_infeasible = reason
+
+    def report(
+        self,
+        note: str = "",
+        *,
+        done: float = 0.0,
+        total: float | None = None,
+        front: Mapping[str, float] | None = None,
+    ) -> None:
+        """Tell whoever listens where the run is."""
+        if self._on_progress is not None:
+            best = self.value, self.bound, self.gap
+            self._on_progress(Progress(self.solver, self.seconds, *best, note, done, total, front or {}))
+        self.interrupt.heed()
+
+    def _record(self) -> None:
+        self.history.append(Moment(self.seconds, self.value, self.bound))
+
+    def solution(self) -> Solution:
+        """What the run may claim."""
+        bound = self.bound
+        if self.labels is None or self.value is None:
+            status = Status.INFEASIBLE if self.proven_infeasible else Status.NONE
+        else:
+            bound = self._sound(self.value, bound)
+            status = _status(self.value, bound)
+        return Solution(
+            problem=self.problem,
+            solver=self.solver,
+            status=status,
+            stop=self.stop,
+            labels=self.labels,
+            values=self.values,
+            bound=bound,
+            seconds=self.seconds,
+            seed=self.seed,
+            reason=self.proven_infeasible,
+            details=self.details,
+            history=tuple(self.history),
+        )
+
+    def _sound(self, value: float, bound: float | None) -> float | None:
+        """The bound that may be claimed for a value: rounding may leave one a hair beyond the value that it proves."""
+        if bound is None or self.problem.target.worse(value, bound) >= 0:
+            return bound
+        if abs(value - bound) > CONTRADICTED * max(abs(value), CONTRADICTED):
+            raise AssertionError(f"{self.solver} claims a bound of {bound!r} and found {value!r}")
+        return value
+
+
+def _status(value: float, bound: float | None) -> Status:
+    gap = relative_gap(value, bound)
+    return Status.OPTIMAL if gap is not None and gap <= PROVEN else Status.FEASIBLE
