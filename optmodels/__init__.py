@@ -43,7 +43,7 @@ _HOMES = {
     "Audit": "audit",
     "Conditions": "conditions",
     "Formulation": "problem",
-    "Hierarchy": "hierarchy",
+    "Hierarchy": "table.hierarchy",
     "OptmodelsError": "errors",
     "ParetoFront": "front",
     "Problem": "problem",

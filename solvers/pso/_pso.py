@@ -14,7 +14,7 @@ from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import FrontSolver, Run
-from optmodels.structures import Centroids, Structure
+from optmodels.structures import Assignment, Centroids, Structure
 from solvers.evolution.intensify import Improved, Intensifier
 from solvers.evolution.settle import intensifier_of
 from solvers.evolution.standing import Standing, explored_for
@@ -95,7 +95,7 @@ class Pso(FrontSolver):
 
     def cannot(self, problem: Problem) -> str | None:
         """Records must be assignable to centroids; the faithful swarm knows the loss around raw ones only."""
-        if self.faithful and not problem.require(Centroids).scales:
+        if self.faithful and (problem.structure(Assignment) or not problem.require(Centroids).scales):
             return "the faithful swarm scores raw centroids as MO-OBAM does, which this model does not: drop faithful."
         return problem.lacks_pymoo()
 

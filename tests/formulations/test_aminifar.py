@@ -16,6 +16,9 @@ from formulations import Aminifar
 from formulations.aminifar.caps_together import Sizes, fits_together
 from optmodels.errors import InputError, RefusedError
 from optmodels.flow import cheapest_matching
+from optmodels.flow.pricing import ArcCosts
+from optmodels.problem import Problem
+from optmodels.structures import Assignment
 from optmodels.table import Table
 from optmodels.testing import brute_force
 
@@ -35,6 +38,12 @@ def random_table(n: int, *, seed: int = 0, values: int = 2, sensitive: int = 1, 
 def flagged(flags: list[object], ages: list[float] | None = None) -> Table:
     frame = pd.DataFrame({"age": ages or [float(i) for i in range(len(flags))], "flag": flags})
     return Table(frame, quasi={"age": "numeric"}, sensitive="flag")
+
+
+def arc_costs(problem: Problem) -> ArcCosts:
+    assignment = problem.require(Assignment)
+    assert assignment.centres is not None
+    return assignment.arc_costs(assignment.centres)
 
 
 class TestParameters:
@@ -92,7 +101,7 @@ class TestCentres:
     def test_given_centres_are_scaled_like_the_table(self) -> None:
         table = random_table(12, scaling="standard")
         problem = Aminifar(n_clusters=2, centres=tuple(map(tuple, table.values[:2]))).build(table)
-        assert np.allclose(problem.arc_costs(np.arange(2), np.arange(2)).diagonal(), 0)
+        assert np.allclose(arc_costs(problem)(np.arange(2), np.arange(2)).diagonal(), 0)
 
     def test_scaling_overrides_the_tables(self) -> None:
         table = random_table(12)
@@ -102,7 +111,7 @@ class TestCentres:
         frame = pd.DataFrame({"age": [0.0, 0.0, 9.0, 9.0], "town": ["x", "x", "y", "y"]})
         table = Table(frame, quasi={"age": "numeric", "town": "categorical"}, gamma=3.0)
         for metric, extra in (("manhattan", 9.0), ("sqeuclidean", 81.0)):
-            costs = Aminifar(k=2, metric=metric).build(table).arc_costs(np.arange(4), np.arange(2))
+            costs = arc_costs(Aminifar(k=2, metric=metric).build(table))(np.arange(4), np.arange(2))
             assert np.allclose(np.sort(costs, axis=1), [[0.0, extra + 3.0]] * 4)
 
     def test_fewer_distinct_records_than_centres(self) -> None:
@@ -127,7 +136,7 @@ class TestJudge:
         labels = np.random.default_rng(1).permutation(np.repeat(np.arange(3), 3))
         name = {"manhattan": "cityblock"}.get(metric, metric)
         costs = cdist(table.values, problem.centres, name)
-        assert np.allclose(problem.arc_costs(np.arange(9), np.arange(3)), costs)
+        assert np.allclose(arc_costs(problem)(np.arange(9), np.arange(3)), costs)
         best = min(sum(costs[j, way[labels[j]]] for j in range(9)) for way in permutations(range(3)))
         assert problem.evaluate(labels).values["distance"] == pytest.approx(best)
         assert problem.evaluate(2 - labels).values["distance"] == pytest.approx(best)

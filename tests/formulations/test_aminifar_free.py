@@ -80,7 +80,7 @@ class TestJudge:
             assignment = judged.require(Assignment)
             assert assignment.centres is None
             assert judged.structure(Centroids) is not None
-        with pytest.raises(RefusedError, match="no fixed centres"):
+        with pytest.raises(RefusedError, match="its centres are chosen as well"):
             Network().solve(problem)
 
     def test_misspelt_free(self) -> None:
@@ -172,5 +172,5 @@ def _around(problem: FreeAminifarProblem, decision: np.ndarray):  # type: ignore
     """The problem of fixed centres that a decision stands for."""
     from formulations.aminifar import AminifarProblem
 
-    centres = decision.reshape(problem.n_classes, -1)
+    centres = decision.reshape(len(problem.least), -1)
     return AminifarProblem(problem.table, problem.model, problem.conditions, problem.points, centres, problem.capped)

@@ -12,7 +12,7 @@ from pymoo.core.problem import Problem as PymooProblem
 from pymoo.optimize import minimize
 from pymoo.util.ref_dirs import get_reference_directions
 
-from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
+from formulations import Aminifar, LiangSamavi, MajeedHwang, Microaggregation, MoObam
 from optmodels.centroids import pymoo_problem
 from optmodels.centroids.operators import CentroidSampling, SamePartition
 from optmodels.centroids.pymoo_problem import CentroidProblem
@@ -224,12 +224,23 @@ class TestMemory:
         assert native.decoded < 20
 
 
-def test_what_has_no_centroids_has_no_view() -> None:
-    for model in (LiangSamavi(k=2), Aminifar(n_clusters=3)):
-        problem = model.build(small_table(9))
-        assert problem.lacks_pymoo() is not None
-        with pytest.raises(RefusedError, match="has no pymoo view"):
-            problem.to_pymoo()
+@pytest.mark.parametrize("model", [LiangSamavi(k=2), Aminifar(n_clusters=3), MajeedHwang(k=2, trees=2)])
+def test_every_model_has_a_view_whose_values_are_the_judge_s(model: Formulation) -> None:
+    problem = model.build(small_table(9))
+    view = problem.to_pymoo()
+    decisions = np.random.default_rng(1).uniform(view.native.xl, view.native.xu, (5, view.native.n_var))
+    costs = view.native.evaluate(decisions)
+    for decision, cost in zip(decisions, np.atleast_2d(costs), strict=True):
+        found = problem.evaluate(view.decode(decision))
+        assert found.feasible
+        assert cost == pytest.approx([found.values[objective.name] for objective in problem.objectives])
+
+
+def test_caps_on_two_attributes_have_no_view() -> None:
+    problem = Aminifar(n_clusters=2, alpha=2).build(small_table(8, sensitive=2, values=2))
+    assert problem.lacks_pymoo() is not None
+    with pytest.raises(RefusedError, match="has no pymoo view"):
+        problem.to_pymoo()
 
 
 @pytest.mark.parametrize(("model", "n_centroids"), [("mo-obam", 0), ("classes", 3)])
