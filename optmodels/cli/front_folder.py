@@ -13,7 +13,7 @@ from typing import Any
 
 from optmodels import registry
 from optmodels.cli.output import Writer, to_json
-from optmodels.cli.source import AskedRoles, is_dataset, table_of
+from optmodels.cli.source import is_dataset, table_of
 from optmodels.datasets import DATASETS, locate
 from optmodels.errors import InputError
 from optmodels.front import ParetoFront
@@ -73,7 +73,7 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
             f"'{place}' is not what it was when the front in '{folder}' was found: its SHA-256 differs. Name the "
             "original file with --data, or find the front again with 'optmodels pareto'."
         )
-    table = table_of(place, AskedRoles(), folder / ROLES)
+    table = table_of(place, {}, folder / ROLES)
     parameters = {name: _frozen(value) for name, value in record["parameters"].items()}
     model = registry.configured(registry.formulation(record["formulation"]), parameters)
     problem = model.build(table, source["seed"]).with_objectives(*record["objectives"])

@@ -96,18 +96,11 @@ def _audit_of(table: Table) -> dict[str, Any]:
     """The audit of a table as it is, before anything was done to it."""
     from optmodels.audit import audit
 
-    ordered = {
-        name: levels
-        for name, levels, has_order in zip(
-            table.sensitive, table.sensitive_levels, table.sensitive_ordered, strict=True
-        )
-        if has_order
-    }
     found = audit(
         table.frame,
         quasi=table.quasi,
         sensitive=table.sensitive,
-        ordered=ordered,
+        ordered=table.sensitive_orders,
         hierarchies=table.hierarchies,
     )
     return found.to_dict()

@@ -138,7 +138,7 @@ class _Flow:
         """From pieces to parts."""
         with self.interrupt.listening():
             pieces, schemas = pieces_of(folder)
-            columns = common_types(schemas, roles.settle(schemas[pieces[0].file].names), roles)
+            columns = common_types(schemas, roles.columns_kept(schemas[pieces[0].file].names), roles)
             cleaned = roles.revised(identifiers=(), others="keep")
             types = plain_types(columns, roles)
             sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])

@@ -102,7 +102,8 @@ def test_absent_role_file(tmp_path: Path) -> None:
         ({"others": "kep"}, "no choice for other columns 'kep'. Did you mean 'keep'"),
         ({"others": {"x": "error"}}, "no choice for the other column 'x' 'error'"),
         ({"sensitive": ("age",)}, "Column 'age' has two roles, quasi-identifier and sensitive"),
-        ({"sensitive": ("s",), "target": "s"}, "Column 's' has two roles, sensitive and target"),
+        ({"identifiers": ("s",), "target": "s"}, "Column 's' has two roles, identifier and target"),
+        ({"sensitive": ("s", "s"), "target": "s"}, "Column 's' has two roles, sensitive and sensitive"),
         ({"sensitive": ("s", "s")}, "Column 's' has two roles, sensitive and sensitive"),
         ({"weights": {"agee": 1}}, "weights= names 'agee', but it is for quasi-identifiers only (age). Did you"),
         ({"weights": {"age": -1}}, "weight of 'age' must be a finite number of at least 0, not -1"),
@@ -124,31 +125,31 @@ def test_bad_roles(given: dict[str, object], complaint: str) -> None:
         Roles(**({"quasi": {"age": "numeric"}} | given))
 
 
-def test_settle() -> None:
+def test_columns_kept() -> None:
     roles = Roles(quasi={"age": "numeric"}, sensitive=("s",), identifiers=("id",), others="keep")
-    assert roles.settle(["id", "note", "s", "age"]) == ("note", "s", "age")
-    assert roles.revised(others="drop").settle(["id", "note", "s", "age"]) == ("s", "age")
+    assert roles.columns_kept(["id", "note", "s", "age"]) == ("note", "s", "age")
+    assert roles.revised(others="drop").columns_kept(["id", "note", "s", "age"]) == ("s", "age")
     one_by_one = roles.revised(others={"note": "keep", "memo": "drop"})
-    assert one_by_one.settle(["id", "note", "memo", "s", "age"]) == ("note", "s", "age")
+    assert one_by_one.columns_kept(["id", "note", "memo", "s", "age"]) == ("note", "s", "age")
     with pytest.raises(InputError, match="no role: more"):
-        one_by_one.settle(["id", "note", "memo", "s", "age", "more"])
+        one_by_one.columns_kept(["id", "note", "memo", "s", "age", "more"])
 
 
 def test_a_column_without_a_role_names_every_way_out() -> None:
     with pytest.raises(InputError) as caught:
-        Roles(quasi={"age": "numeric"}).settle(["age", "town", "name"])
+        Roles(quasi={"age": "numeric"}).columns_kept(["age", "town", "name"])
     for part in ("no role: town, name.", "others='drop'", "others='keep'", "identifiers=", "sensitive=", "target="):
         assert part in str(caught.value)
 
 
-def test_columns_that_cannot_be_settled() -> None:
+def test_columns_that_do_not_fit_the_roles() -> None:
     roles = Roles(quasi={"age": "numeric"}, others="drop")
     with pytest.raises(InputError, match=r"no column 'age' \(named as quasi-identifier\). Did you mean 'agee'\?"):
-        roles.settle(["agee", "town"])
+        roles.columns_kept(["agee", "town"])
     with pytest.raises(InputError, match="'town' appears more than once"):
-        roles.settle(["age", "town", "town"])
+        roles.columns_kept(["age", "town", "town"])
     with pytest.raises(InputError, match="one is 0"):
-        roles.settle([0, "age"])  # type: ignore[list-item]
+        roles.columns_kept([0, "age"])  # type: ignore[list-item]
 
 
 def test_loose_forms_are_tidied() -> None:
