@@ -13,6 +13,7 @@ from time import monotonic
 from typing import Protocol
 
 from optmodels.errors import InputError, MissingDependencyError, whole
+from optmodels.parallel import cores
 from optmodels.study.building import planned
 from optmodels.study.pace import Pace
 from optmodels.study.spec import Study
@@ -234,8 +235,7 @@ def _crew(study: Study, workers: int | None, dask: str | None, most: int) -> Abs
             raise MissingDependencyError("Dask is not installed: pip install 'optmodels[dask]'.") from error
 
         return dask_crew(dask, study.threads)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return _local_crew(min(workers or max(1, cores // study.threads), most), study.threads)
+    return _local_crew(min(workers or max(1, cores() // study.threads), most), study.threads)
 
 
 @contextmanager

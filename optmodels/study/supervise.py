@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 
 from optmodels.errors import OptmodelsError
+from optmodels.parallel import CORES
 from optmodels.study.spec import Limits
 from optmodels.study.trials import Trial
 from optmodels.study.worker import kill_group
@@ -130,7 +131,7 @@ class Place:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            env={**os.environ, **dict.fromkeys(_THREADS, str(self._threads)), "PYTHONPATH": paths},
+            env={**os.environ, **dict.fromkeys((*_THREADS, CORES), str(self._threads)), "PYTHONPATH": paths},
             start_new_session=True,
         )
         deadline = monotonic() + _START_SECONDS
