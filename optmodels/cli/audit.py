@@ -41,12 +41,12 @@ def audit(
     from optmodels.audit import natural_order
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs, put_json, write_together
-    from optmodels.cli.source import frame_of
+    from optmodels.cli.source import audited_frame
 
     trees = hierarchy_files("--hierarchy", hierarchy or ())
     check_outputs({"--html": html}, inputs=[Path(file), *trees.values()])
     taus = _taus(tau)
-    frame, roles = frame_of(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
+    frame, roles = audited_frame(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
     given = orders("--order", order or ())
     natural = names("--ordered", ordered or ())
     for option, columns in (("--ordered", natural), ("--order", given), ("--hierarchy", trees)):

@@ -113,7 +113,7 @@ def _judged(problem: Problem, wanted: tuple[str, ...]) -> Problem:
 
 def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
     """The run by the names that scripts rely on; exact solvers count no evaluations, theirs are null."""
-    from optmodels.cli.publishing import told
+    from optmodels.cli.publishing import further_details
 
     details = front.details
     reference = front.problem.reference()
@@ -131,7 +131,7 @@ def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
         "reference": reference,
         "knee": front.knee_index if len(front) else None,
         "folder": str(out),
-        **told(details),
+        **further_details(details),
     }
 
 

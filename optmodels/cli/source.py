@@ -55,7 +55,7 @@ def roles_of(data: str, asked: SomeRoles, role_file: Path | None) -> Roles:
     return roles
 
 
-def frame_of(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[pd.DataFrame, Roles]:
+def audited_frame(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[pd.DataFrame, Roles]:
     """The columns to be audited and their roles; what is not said of a dataset is its own."""
     kinds: dict[str, Kind] = dict.fromkeys(quasi, "categorical")
     if is_dataset(data):

@@ -188,10 +188,10 @@ def _small_frame(table: pa.Table) -> pd.DataFrame:
     for at, field in enumerate(table.schema):
         if _is_text(field.type):
             table = table.set_column(at, field.name, table.column(at).dictionary_encode())
-    return frame_of(table)
+    return whole_numbered_frame(table)
 
 
-def frame_of(table: pa.Table) -> pd.DataFrame:
+def whole_numbered_frame(table: pa.Table) -> pd.DataFrame:
     """The table as a frame; whole numbers with gaps stay whole, since as floating ones large numbers lose digits."""
     frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
     for column, field in zip(table.columns, table.schema, strict=True):

@@ -185,20 +185,20 @@ def _methods(spec: SolverSpec, answer: Answer) -> list[tuple[str, str, dict[str,
     """The label, the registered name and the options of every solver of a spec."""
     found = []
     for label, options in spec.each():
-        name, settled = spec.name, dict(options)
+        name, given = spec.name, dict(options)
         adapter, colon, native = spec.name.partition(":")
         if colon:
             if adapter not in ADAPTERS:
                 raise unknown(f"kind of solvers (asked for by '{spec.name}')", adapter, ADAPTERS)
             name, option = ADAPTERS[adapter]
-            settled = {option: native, **settled}
+            given = {option: native, **given}
         kind = registry.solver(name)
-        _configured(kind, settled)
+        _configured(kind, given)
         if answer == "front" and not issubclass(kind, FrontSolver):
             raise InputError(
                 f"The solver '{name}' answers with one solution and the study asks for fronts: leave it out."
             )
-        found.append((label, name, settled))
+        found.append((label, name, given))
     return found
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from optmodels.errors import InputError, unknown
 
 
-def check_names(columns: Sequence[str]) -> None:
+def check_column_names(columns: Sequence[str]) -> None:
     """Nothing if the columns have names of their own, as text."""
     for name in columns:
         if not isinstance(name, str):

@@ -16,7 +16,14 @@ from optmodels.errors import InputError, nearest, unknown
 from optmodels.files import write_whole
 from optmodels.table import role_file
 from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.role_checks import check_names, check_word, checked_bins, checked_number, checked_order, listed
+from optmodels.table.role_checks import (
+    check_column_names,
+    check_word,
+    checked_bins,
+    checked_number,
+    checked_order,
+    listed,
+)
 
 Kind = Literal["numeric", "categorical", "ordinal"]
 Others = Literal["error", "keep", "drop"]
@@ -204,7 +211,7 @@ class Roles:
             InputError: a column that has a role is not there, or one that is there has none.
         """
         present = tuple(columns)
-        check_names(present)
+        check_column_names(present)
         for role, name in self.absent(present):
             raise InputError(
                 f"There is no column '{name}' (named as {role}).{nearest(name, present)} "
