@@ -5,8 +5,8 @@
 Records are six numbers around twelve centres, k = 5. `growth` sets `blocks` + `local_search` beside `mondrian` on ever
 larger tables. `seams` solves one table in blocks of different sizes and as one block, with the same rounds of ruin and
 recreate per record. `models` solves every formulation on synthetic health records in blocks and as one block, by the
-same solver: where blocks optimise a stand-in, this is what it is worth. `backends` runs one table in threads, in two
-processes and on a Dask cluster of two worker processes, and compares the answers. `folder` anonymises Parquet files
+same solver: where blocks optimise a stand-in, this is what it is worth. `backends` runs one table in threads, in
+processes and on a Dask cluster, a worker for each core, and compares the answers. `folder` anonymises Parquet files
 without ever holding the table, on that cluster, and shows the memory of its workers. Peak memory is that of the
 process, data included.
 """
@@ -33,6 +33,7 @@ from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregat
 from optmodels import Table
 from optmodels.datasets.synthetic import health_like
 from optmodels.folders.anonymize import anonymize_folder
+from optmodels.parallel import cores
 from optmodels.problem import Formulation, Problem
 from optmodels.registry import configured, solver
 from optmodels.table.roles import Kind, Roles
@@ -130,7 +131,7 @@ def cluster() -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as local,
+        LocalCluster(n_workers=cores(), threads_per_worker=1, processes=True, dashboard_address=":0") as local,
         Client(local) as client,
     ):
         yield client
@@ -143,10 +144,10 @@ def backends(n: int, size: int) -> None:
     with cluster() as client:
         for backend in ("in-process", "processes", "dask"):
             address = client if backend == "dask" else None
-            warm_up = Blocks(block_size=200, backend=backend, address=address, workers=2, compare=False)
+            warm_up = Blocks(block_size=200, backend=backend, address=address, workers=cores(), compare=False)
             if backend != "processes":
                 warm_up.solve(problem(2_000))
-            solver = Blocks(block_size=size, backend=backend, address=address, workers=2, compare=False)
+            solver = Blocks(block_size=size, backend=backend, address=address, workers=cores(), compare=False)
             found = solver.solve(posed)
             rows.append({"backend": backend, "s": found.seconds, "loss": found.value})
             answers.append(found.labels)

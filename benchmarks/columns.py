@@ -18,6 +18,7 @@ import numpy as np
 import optmodels as om
 from formulations.liang_samavi import LiangSamavi
 from formulations.microaggregation import Microaggregation
+from optmodels.parallel import cores
 from optmodels.problem import Problem
 from solvers.columns import Columns
 
@@ -74,7 +75,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=600.0, help="the most seconds for any run, whatever its bar has")
     arguments = parser.parse_args()
     _compile()
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
+    print(f"{cores()} cores, load {os.getloadavg()[0]:.1f} at the start")
     print(f"{'data':<20}  k  limit  seconds       value    target    gap % target  status")
     for target in TARGETS:
         if (arguments.quick and target.seconds > QUICK) or arguments.only not in (None, target.name):

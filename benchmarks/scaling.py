@@ -22,6 +22,7 @@ import pandas as pd
 
 from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels import Problem, Solver, Table, registry
+from optmodels.parallel import cores
 from optmodels.plot import scaling_figure
 from optmodels.solution import Moment, Solution
 from optmodels.solver import FrontSolver
@@ -158,7 +159,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], help="solvers by name")
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results"))
     arguments = parser.parse_args()
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
+    print(f"{cores()} cores, load {os.getloadavg()[0]:.1f} at the start")
     rows = []
     for name in arguments.only or [name for name in registry.solver_names() if name not in LEFT_OUT]:
         label, build, gap = contest(name)

@@ -17,6 +17,7 @@ from time import perf_counter, sleep
 import psutil
 
 from optmodels.errors import InputError
+from optmodels.parallel import cores
 from optmodels.study import differences, load_study, open_study
 
 STEPS = ("whole", "killed", "resumed", "compared")
@@ -26,7 +27,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("spec", type=Path)
     parser.add_argument("--out", type=Path, required=True, help="folder for whole.db and killed.db")
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=cores())
     parser.add_argument("--steps", nargs="+", choices=STEPS, default=STEPS)
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)

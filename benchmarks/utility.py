@@ -29,6 +29,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from formulations import Microaggregation
 from optmodels.metrics.utility import CLASSIFIERS, FeatureSpace, Protocol, utility
+from optmodels.parallel import cores
 from optmodels.recoding import recode
 from optmodels.table import Table
 from solvers import solve
@@ -146,7 +147,7 @@ def main() -> int:
     parser.add_argument("--releases", type=int, default=4, choices=range(1, 7))
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--classifiers", nargs="+", default=["dt", "nb", "lr"])
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=cores())
     parser.add_argument("--repeats", type=int, default=2)
     given = parser.parse_args()
     how = Protocol(given.classifiers, ("accuracy",), splits=given.splits)

@@ -26,3 +26,16 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return value if value is None or isinstance(value, (str, bool, int)) else str(value)
+
+
+def with_tuples(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as they were before they were JSON, which has no tuples.
+
+    >>> with_tuples({"alpha": [1.0, [2.0]], "k": 3})
+    {'alpha': (1.0, (2.0,)), 'k': 3}
+    """
+    return {name: _frozen(value) for name, value in settings.items()}
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

@@ -7,7 +7,6 @@ Everything here is linear in the number of records. A partition is an array of l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from typing import NamedTuple, TypeVar
 
@@ -17,12 +16,12 @@ from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from optmodels.errors import InputError
+from optmodels.parallel import threads
 
 Labels = NDArray[np.int64]
 
 Item = TypeVar("Item")
 
-_THREADS = 2
 _CHUNK = 65_536  # rows
 
 
@@ -184,9 +183,9 @@ def _same_as_first(column: NDArray[np.generic], labels: Labels, first: NDArray[n
 def _over_chunks(n: int, work: Callable[[slice], Item]) -> list[Item]:
     """Run work that mostly lets go of the interpreter lock on chunks of n rows, small enough to stay in cache."""
     chunks = [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
-    if len(chunks) < _THREADS:
+    if len(chunks) < 2:
         return [work(rows) for rows in chunks]
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with threads() as pool:
         return list(pool.map(work, chunks))
 
 

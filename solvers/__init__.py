@@ -11,19 +11,71 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optmodels import registry
 from optmodels.errors import RefusedError
+from optmodels.exports import lazy
 from optmodels.front import ParetoFront
 from optmodels.problem import Problem
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, OnProgress, Solver
 
-__all__ = ["pareto", "solve"]
+if TYPE_CHECKING:
+    from solvers.auto import Auto as Auto
+    from solvers.blocks import Blocks as Blocks
+    from solvers.columns import Columns as Columns
+    from solvers.epsilon import Epsilon as Epsilon
+    from solvers.evolution.algorithms import AgeMoea as AgeMoea
+    from solvers.evolution.algorithms import Cmopso as Cmopso
+    from solvers.evolution.algorithms import Moead as Moead
+    from solvers.evolution.algorithms import MopsoCd as MopsoCd
+    from solvers.evolution.algorithms import Nsga2 as Nsga2
+    from solvers.evolution.algorithms import Nsga3 as Nsga3
+    from solvers.evolution.algorithms import SmsEmoa as SmsEmoa
+    from solvers.evolution.algorithms import Spea2 as Spea2
+    from solvers.evolution.any_pymoo import Pymoo as Pymoo
+    from solvers.generalise import Generalise as Generalise
+    from solvers.liang import LiangGreedy as LiangGreedy
+    from solvers.liang import LiangSplit as LiangSplit
+    from solvers.local_search import LocalSearch as LocalSearch
+    from solvers.mass import Mass as Mass
+    from solvers.mdav import Mdav as Mdav
+    from solvers.milp import Milp as Milp
+    from solvers.mondrian import Mondrian as Mondrian
+    from solvers.network import Network as Network
+    from solvers.pso import Pso as Pso
+    from solvers.univariate import Univariate as Univariate
+    from solvers.usefulness import Usefulness as Usefulness
+    from solvers.zheng import Zheng as Zheng
+
+_names, __getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "solvers.auto": ["Auto"],
+        "solvers.blocks": ["Blocks"],
+        "solvers.columns": ["Columns"],
+        "solvers.epsilon": ["Epsilon"],
+        "solvers.evolution.algorithms": ["AgeMoea", "Cmopso", "Moead", "MopsoCd", "Nsga2", "Nsga3", "SmsEmoa", "Spea2"],
+        "solvers.evolution.any_pymoo": ["Pymoo"],
+        "solvers.generalise": ["Generalise"],
+        "solvers.liang": ["LiangGreedy", "LiangSplit"],
+        "solvers.local_search": ["LocalSearch"],
+        "solvers.mass": ["Mass"],
+        "solvers.mdav": ["Mdav"],
+        "solvers.milp": ["Milp"],
+        "solvers.mondrian": ["Mondrian"],
+        "solvers.network": ["Network"],
+        "solvers.pso": ["Pso"],
+        "solvers.univariate": ["Univariate"],
+        "solvers.usefulness": ["Usefulness"],
+        "solvers.zheng": ["Zheng"],
+    },
+)
+__all__ = ["pareto", "solve", *_names]
 
 
 def solve(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
 from optmodels.errors import InputError
+from optmodels.parallel import threads
 from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import Problem
@@ -23,7 +23,6 @@ from solvers._construction.places import dear_price
 from solvers._construction.repair import offer_coarser
 
 _PIECES = 64  # parts into which the table is cut before they are shared out
-_WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class MedianCuts:
     def make(self, run: Run | None = None) -> None:
         """Make every cut that is allowed; with a run, those that its time is enough for."""
         parts = [(0, len(self.rows))]
-        with ThreadPoolExecutor(_WORKERS) as pool:
+        with threads() as pool:
             while parts and len(parts) < _PIECES and not (run and run.expired):
                 parts = [half for halves in pool.map(self._halves, parts) for half in halves]
                 if run:

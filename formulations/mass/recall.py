@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 
 import numpy as np
@@ -21,13 +20,13 @@ from optmodels.metrics.utility import OVERFIT_GAP, FeatureSpace, Protocol, utili
 from optmodels.metrics.utility.scoring import Learned, Rows
 from optmodels.metrics.utility.targets import Target
 from optmodels.metrics.utility.trials import learn_as
+from optmodels.parallel import threads
 from optmodels.partition import Labels
 from optmodels.recoding import recode
 from optmodels.table import Table
 from optmodels.table.encoding import level_text
 
 _MOST_LEVELS = 2000  # a column of more values that are no numbers, such as names, is no feature
-_WORKERS = 2
 LEAST_RECORDS = 20
 
 
@@ -145,5 +144,5 @@ class Recall:
                 for number, (seen, unseen) in enumerate(self.splits)
             ]
 
-        with ThreadPoolExecutor(_WORKERS) as pool:
+        with threads() as pool:
             return list(pool.map(trials, classifiers))

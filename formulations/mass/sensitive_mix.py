@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,12 +14,11 @@ from pandas.api import types
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, whole
 from optmodels.metrics.privacy import Transport, distinct_l, transport_distance
+from optmodels.parallel import threads
 from optmodels.partition import Labels, group_rows, histograms
 from optmodels.table import Table
 
 Shares = NDArray[np.float64]
-
-_WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -113,7 +111,7 @@ class SensitiveMix:
 
 
 def _shared_out(work: Callable[[int], tuple[float, float, int]], count: int) -> list[tuple[float, float, int]]:
-    with ThreadPoolExecutor(_WORKERS) as pool:
+    with threads() as pool:
         return list(pool.map(work, range(count)))
 
 

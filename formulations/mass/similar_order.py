@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, get_args
 
 import numpy as np
@@ -17,6 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.errors import unknown
+from optmodels.parallel import threads
 from optmodels.price import extent
 from optmodels.table import Table
 
@@ -28,7 +28,6 @@ Places = NDArray[np.int32]  # (n, attributes): where each record is on a grid
 _GRID = 1024  # places of a number between its extremes
 _BITS = 62  # of a key
 _CLASSES_TRIED = 4096
-_WORKERS = 2
 
 
 def checked_order(order: str) -> None:
@@ -50,7 +49,7 @@ def similar_order(table: Table, order: Order = "auto", class_size: int = 10) -> 
     if order != "auto":
         return order, _sorted(table, grid, order)
     names = ("snake", "hilbert")
-    with ThreadPoolExecutor(_WORKERS) as pool:
+    with threads() as pool:
         found = dict(zip(names, pool.map(lambda name: _sorted(table, grid, name), names), strict=True))
     losses = {name: _loss_of_neighbours(table, rows, class_size) for name, rows in found.items()}
     best = min(losses, key=losses.__getitem__)

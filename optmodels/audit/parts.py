@@ -115,5 +115,5 @@ def _worse(one: SensitiveLevels, other: SensitiveLevels) -> SensitiveLevels:
         pick: Callable[[float, float], float] = min if name in _WORSE_IF_LESS else max
         return pick(getattr(one, name), getattr(other, name))
 
-    told = {field.name: worst(field.name) for field in fields(SensitiveLevels) if field.name != "t_ground"}
-    return SensitiveLevels(t_ground=one.t_ground, **told)  # type: ignore[arg-type]
+    worse = {field.name: worst(field.name) for field in fields(SensitiveLevels) if field.name != "t_ground"}
+    return SensitiveLevels(t_ground=one.t_ground, **worse)  # type: ignore[arg-type]

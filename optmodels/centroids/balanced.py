@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
-from os import cpu_count
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from optmodels.centroids.kernel import Asked, measure_all
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.flow import Bounds, Flow
+from optmodels.parallel import threads
 from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
 from optmodels.structures import Assignment, Centroids
@@ -52,7 +51,7 @@ class BalancedSpace(CentroidSpace):
     def decode(self, decisions: Floats, asked: Asked | None = None, *, mend: bool = True) -> Decoded:
         """The cheapest assignments to the centres of flat decisions, one per row, measured."""
         grain = self._fine
-        with ThreadPoolExecutor(cpu_count()) as pool:
+        with threads() as pool:
             homes = list(pool.map(self._assigned, self.matrices(decisions).numeric))
         labels = np.empty((len(homes), self.price.n), np.int32)
         labels[:, grain.unit_of] = homes

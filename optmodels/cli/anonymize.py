@@ -8,25 +8,15 @@ from typing import Annotated
 import typer
 
 from optmodels.cli import options
+from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import pairs
 from optmodels.errors import InputError
 
 
+@takes_roles()
 def anonymize(
     data: options.Data,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    ordinal: options.Ordinal = None,
-    sensitive: options.Sensitive = None,
-    identifier: options.Identifier = None,
-    target: options.Target = None,
-    others: options.Others = None,
-    missing: options.Missing = None,
-    scaling: options.Scaling = None,
-    gamma: options.Gamma = None,
-    order: options.Order = None,
-    bins: options.Bins = None,
-    hierarchy: options.Hierarchy = None,
+    columns: TypedRoles,
     roles: options.RoleFile = None,
     save_roles: Annotated[
         Path | None,
@@ -55,7 +45,7 @@ def anonymize(
     from optmodels.cli import folder, publishing, show
     from optmodels.cli.output import check_outputs
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
-    from optmodels.cli.source import asked_roles, hierarchy_files, roles_of, table_of
+    from optmodels.cli.source import roles_of, table_of
 
     method = publishing.method_of(recode)
     into_folder = folder.is_meant(data, out)
@@ -63,28 +53,14 @@ def anonymize(
         raise InputError("--group-rows is for a folder of Parquet files that is anonymised into a folder.")
     check_outputs(
         {"--out": None if into_folder else out, "--report": report, "--save-roles": save_roles},
-        inputs=[Path(data), roles, *hierarchy_files(hierarchy).values()],
+        inputs=[Path(data), roles, *columns.files],
     )
     if not into_folder:
         publishing.check_ending(out)
     promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
-    asked = asked_roles(
-        numeric=numeric,
-        categorical=categorical,
-        ordinal=ordinal,
-        sensitive=sensitive,
-        identifier=identifier,
-        target=target,
-        others=others,
-        missing=missing,
-        scaling=scaling,
-        gamma=gamma,
-        order=order,
-        bins=bins,
-        hierarchy=hierarchy,
-    )
+    asked = columns.read()
     if into_folder:
         assert out is not None
         folder.anonymize(

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from optmodels.cli.values import literal, names, pairs
+from optmodels.cli.role_options import hierarchies, hierarchy_files, orders
+from optmodels.cli.values import literal, names
 from optmodels.errors import InputError, unknown
 
 
@@ -40,16 +41,15 @@ def audit(
     from optmodels.audit import natural_order
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs, put_json, write_together
-    from optmodels.cli.source import frame_of
-    from optmodels.table.hierarchy import Hierarchy
+    from optmodels.cli.source import audited_frame
 
-    hierarchy_files = {column: Path(path) for column, path in pairs("--hierarchy", hierarchy or ()).items()}
-    check_outputs({"--html": html}, inputs=[Path(file), *hierarchy_files.values()])
+    trees = hierarchy_files("--hierarchy", hierarchy or ())
+    check_outputs({"--html": html}, inputs=[Path(file), *trees.values()])
     taus = _taus(tau)
-    frame, roles = frame_of(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
-    orders = {column: names("--order", [values]) for column, values in pairs("--order", order or ()).items()}
+    frame, roles = audited_frame(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
+    given = orders("--order", order or ())
     natural = names("--ordered", ordered or ())
-    for option, columns in (("--ordered", natural), ("--order", orders), ("--hierarchy", hierarchy_files)):
+    for option, columns in (("--ordered", natural), ("--order", given), ("--hierarchy", trees)):
         for column in columns:
             if column not in roles.sensitive:
                 raise unknown(f"sensitive attribute ({option})", column, roles.sensitive)
@@ -57,8 +57,8 @@ def audit(
         frame,
         quasi=tuple(roles.quasi),
         sensitive=roles.sensitive,
-        ordered={column: natural_order(frame[column]) for column in natural} | orders,
-        hierarchies={column: Hierarchy.from_csv(path) for column, path in hierarchy_files.items()},
+        ordered={column: natural_order(frame[column]) for column in natural} | given,
+        hierarchies=hierarchies("--hierarchy", hierarchy or ()),
         taus=taus,
     )
     if html is not None:

@@ -13,10 +13,11 @@ from typing import Any
 
 from optmodels import registry
 from optmodels.cli.output import Writer, to_json
-from optmodels.cli.source import AskedRoles, is_dataset, table_of
+from optmodels.cli.source import is_dataset, table_of
 from optmodels.datasets import DATASETS, locate
 from optmodels.errors import InputError
 from optmodels.front import ParetoFront
+from optmodels.jsonable import with_tuples
 from optmodels.table.roles import Roles
 
 SOURCE = "source.json"
@@ -73,8 +74,8 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
             f"'{place}' is not what it was when the front in '{folder}' was found: its SHA-256 differs. Name the "
             "original file with --data, or find the front again with 'optmodels pareto'."
         )
-    table = table_of(place, AskedRoles(), folder / ROLES)
-    parameters = {name: _frozen(value) for name, value in record["parameters"].items()}
+    table = table_of(place, {}, folder / ROLES)
+    parameters = with_tuples(record["parameters"])
     model = registry.configured(registry.formulation(record["formulation"]), parameters)
     problem = model.build(table, source["seed"]).with_objectives(*record["objectives"])
     return ParetoFront.load(folder, problem, judge=False)
@@ -104,8 +105,3 @@ def _place(folder: Path, source: Mapping[str, Any], data: str | None) -> str:
     raise InputError(
         f"The data of the front in '{folder}' is no longer at '{source['path']}': say where it is now with --data."
     )
-
-
-def _frozen(value: Any) -> Any:
-    """Parameters as they were before they were JSON, which has no tuples."""
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

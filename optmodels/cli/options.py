@@ -1,4 +1,7 @@
-"""Options that several commands have, each said once: what the columns are, what is promised, what is optimised."""
+"""Options that several commands have, each said once: what is promised, what is optimised, what is written.
+
+What the columns are is said in `role_options`.
+"""
 
 from __future__ import annotations
 
@@ -16,64 +19,6 @@ Data = Annotated[
     str, typer.Argument(help="A CSV, Parquet or Arrow file, a folder of Parquet files, or the name of a dataset.")
 ]
 
-Numeric = Annotated[
-    list[str] | None, typer.Option(metavar="A,B", help="Numeric quasi-identifiers.", rich_help_panel=ROLES)
-]
-Categorical = Annotated[
-    list[str] | None, typer.Option(metavar="A,B", help="Categorical quasi-identifiers.", rich_help_panel=ROLES)
-]
-Ordinal = Annotated[
-    list[str] | None, typer.Option(metavar="A,B", help="Ordinal quasi-identifiers.", rich_help_panel=ROLES)
-]
-Sensitive = Annotated[
-    list[str] | None, typer.Option(metavar="A,B", help="Sensitive attributes.", rich_help_panel=ROLES)
-]
-Identifier = Annotated[
-    list[str] | None,
-    typer.Option(metavar="A,B", help="Columns that name a person, always dropped.", rich_help_panel=ROLES),
-]
-Target = Annotated[
-    str | None,
-    typer.Option(metavar="A", help="The column that a classifier is to predict, kept.", rich_help_panel=ROLES),
-]
-Others = Annotated[
-    str | None, typer.Option(metavar="drop|keep", help="What to do with all other columns.", rich_help_panel=ROLES)
-]
-Missing = Annotated[
-    str | None,
-    typer.Option(metavar="error|category|drop|impute", help="What to do with missing values.", rich_help_panel=ROLES),
-]
-Scaling = Annotated[
-    str | None,
-    typer.Option(metavar="none|standard|range", help="How numeric columns are made comparable.", rich_help_panel=ROLES),
-]
-Gamma = Annotated[
-    float | None, typer.Option(help="What one categorical mismatch costs, 1 by default.", rich_help_panel=ROLES)
-]
-Order = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN=LOW,...,HIGH",
-        help="The order of an ordinal or sensitive column's values.",
-        rich_help_panel=ROLES,
-    ),
-]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN=N|[EDGES]",
-        help="Cut a numeric sensitive attribute into N bins or at edges.",
-        rich_help_panel=ROLES,
-    ),
-]
-Hierarchy = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN=FILE",
-        help="A column's generalisation hierarchy, CSV in ARX's form.",
-        rich_help_panel=ROLES,
-    ),
-]
 RoleFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="A TOML file with roles; options override it.", rich_help_panel=ROLES),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optmodels.cli import options
+from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import names, pairs
 from optmodels.errors import InfeasibleError, InputError, NoSolutionError
 
@@ -20,24 +21,13 @@ OWN = "loss"
 USUAL = (OWN, "entropy")
 
 
+@takes_roles()
 def pareto(
     data: options.Data,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where to leave the front.", rich_help_panel=options.FILES)
     ],
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    ordinal: options.Ordinal = None,
-    sensitive: options.Sensitive = None,
-    identifier: options.Identifier = None,
-    target: options.Target = None,
-    others: options.Others = None,
-    missing: options.Missing = None,
-    scaling: options.Scaling = None,
-    gamma: options.Gamma = None,
-    order: options.Order = None,
-    bins: options.Bins = None,
-    hierarchy: options.Hierarchy = None,
+    columns: TypedRoles,
     roles: options.RoleFile = None,
     k: options.K = None,
     distinct_l: options.DistinctL = None,
@@ -75,7 +65,7 @@ def pareto(
     from optmodels.cli import front_folder, show
     from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
-    from optmodels.cli.source import asked_roles, hierarchy_files, table_of
+    from optmodels.cli.source import table_of
 
     wanted = names("--objectives", objectives or ())
     if len(wanted) == 1:
@@ -83,24 +73,10 @@ def pareto(
     promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = front_solver_of(algorithm, pairs("--option", option or ()), evaluations)
-    asked = asked_roles(
-        numeric=numeric,
-        categorical=categorical,
-        ordinal=ordinal,
-        sensitive=sensitive,
-        identifier=identifier,
-        target=target,
-        others=others,
-        missing=missing,
-        scaling=scaling,
-        gamma=gamma,
-        order=order,
-        bins=bins,
-        hierarchy=hierarchy,
-    )
+    asked = columns.read()
     with made_folder(out):
         files = {name: out / name for name in front_folder.NAMES}
-        inputs = [Path(data), roles, *hierarchy_files(hierarchy).values()]
+        inputs = [Path(data), roles, *columns.files]
         check_outputs({f"--out: {name}": path for name, path in files.items()}, inputs=inputs)
         table = table_of(data, asked, roles)
         source = front_folder.source_of(data, seed)
@@ -137,7 +113,7 @@ def _judged(problem: Problem, wanted: tuple[str, ...]) -> Problem:
 
 def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
     """The run by the names that scripts rely on; exact solvers count no evaluations, theirs are null."""
-    from optmodels.cli.publishing import told
+    from optmodels.cli.publishing import further_details
 
     details = front.details
     reference = front.problem.reference()
@@ -155,7 +131,7 @@ def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
         "reference": reference,
         "knee": front.knee_index if len(front) else None,
         "folder": str(out),
-        **told(details),
+        **further_details(details),
     }
 
 

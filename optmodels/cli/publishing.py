@@ -14,7 +14,7 @@ from optmodels.release import Method
 from optmodels.solution import Solution
 
 # What `auto` chose and why, what a swarm's particles break, blocks, the k that MASS chose and its point of a front.
-_TOLD = ("chosen", "because", "faithful", "blocks", "blocks_optimise", "blocks_merged", "one_block", "k", "optimum")
+_FURTHER = ("chosen", "because", "faithful", "blocks", "blocks_optimise", "blocks_merged", "one_block", "k", "optimum")
 
 
 def method_of(recode: str | None) -> Method | None:
@@ -65,9 +65,9 @@ def _record(solution: Solution, audit: dict[str, Any] | None) -> dict[str, Any]:
     """The run by the names that scripts rely on."""
     record = solution.to_dict()
     keys = ("status", "stop", "formulation", "solver", "values", "bound", "gap", "seconds", "seed")
-    return {**{key: record[key] for key in keys}, "audit": audit, **told(solution.details)}
+    return {**{key: record[key] for key in keys}, "audit": audit, **further_details(solution.details)}
 
 
-def told(details: Mapping[str, object]) -> dict[str, Any]:
+def further_details(details: Mapping[str, object]) -> dict[str, Any]:
     """What only some solvers have to tell, by these names."""
-    return {key: details[key] for key in _TOLD if key in details}
+    return {key: details[key] for key in _FURTHER if key in details}

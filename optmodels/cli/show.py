@@ -96,18 +96,11 @@ def _audit_of(table: Table) -> dict[str, Any]:
     """The audit of a table as it is, before anything was done to it."""
     from optmodels.audit import audit
 
-    ordered = {
-        name: levels
-        for name, levels, has_order in zip(
-            table.sensitive, table.sensitive_levels, table.sensitive_ordered, strict=True
-        )
-        if has_order
-    }
     found = audit(
         table.frame,
         quasi=table.quasi,
         sensitive=table.sensitive,
-        ordered=ordered,
+        ordered=table.sensitive_orders,
         hierarchies=table.hierarchies,
     )
     return found.to_dict()
@@ -186,12 +179,12 @@ def steps(what: str) -> Iterator[Callable[..., object]]:
     """One moving line on stderr while steps are counted, which leaves nothing behind; in a log a line now and then."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        told = perf_counter()
+        printed = perf_counter()
 
         def tell(done: int, total: int, note: str = "") -> None:
-            nonlocal told
-            if perf_counter() - told >= LOG_SECONDS:
-                told = perf_counter()
+            nonlocal printed
+            if perf_counter() - printed >= LOG_SECONDS:
+                printed = perf_counter()
                 console.print(f"{escaped(note or what)} {done:,} of {total:,}")
 
         yield tell

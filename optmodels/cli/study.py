@@ -98,10 +98,10 @@ def status(database: Database, json: Json = False) -> None:
     ):
         show.say(show.escaped(line))
     if found["differing"]:
-        told = "; ".join(f"{name} {' and '.join(values)}" for name, values in found["differing"].items())
+        listed = "; ".join(f"{name} {' and '.join(values)}" for name, values in found["differing"].items())
         show.say(
-            f"[yellow]Runs were made on different machines or by different code[/]: {show.escaped(told)}. Compare them "
-            "with care, or run the study into a new file."
+            f"[yellow]Runs were made on different machines or by different code[/]: {show.escaped(listed)}. Compare "
+            "them with care, or run the study into a new file."
         )
     _tell_failures(database)
 
@@ -130,8 +130,8 @@ def table(
     _grid(found.reset_index())
     solved = overview(runs)["solved"]
     if len(frail := solved[solved < 1]):
-        told = ", ".join(f"{name} {share:.0%}" for name, share in frail.items())
-        show.say(f"The {how} is of runs that were solved; not all of them were by {show.escaped(told)}.")
+        listed = ", ".join(f"{name} {share:.0%}" for name, share in frail.items())
+        show.say(f"The {how} is of runs that were solved; not all of them were by {show.escaped(listed)}.")
 
 
 @app.command("compare", epilog="Example: optmodels study compare runs.db --measure value")
@@ -298,13 +298,13 @@ def _progress() -> Iterator[OnStudyProgress]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        told = -1
+        printed = -1
 
         def tell(state: StudyProgress) -> None:
-            nonlocal told
+            nonlocal printed
             tenth = 10 * state.done // max(1, state.total)
-            if tenth > told and (state.last or told < 0):
-                told = tenth
+            if tenth > printed and (state.last or printed < 0):
+                printed = tenth
                 typer.echo(_line(state), err=True)
 
         yield tell

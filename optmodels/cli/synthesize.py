@@ -67,11 +67,11 @@ def _health(rows: int | None, values: int | None, seed: int, on_progress: OnProg
     total = rows or HEALTH
     began = perf_counter()
 
-    def told(written: int) -> None:
+    def on_rows(written: int) -> None:
         note = f"{written:,} of {total:,} records"
         on_progress(Progress("synthesize", perf_counter() - began, None, None, None, note, written, total))
 
-    return total, ROLES, lambda draft: records.fill(draft, total, told)
+    return total, ROLES, lambda draft: records.fill(draft, total, on_rows)
 
 
 def _sepsis(rows: int | None, seed: int) -> tuple[int, Roles, Writer]:

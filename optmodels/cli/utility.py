@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from optmodels.cli import options
+from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import chosen, names
 from optmodels.errors import InputError
 
@@ -23,19 +24,15 @@ MODELS = "Classifiers and metrics"
 FILES = ("scores.csv", "summary.csv", "importance.csv", "utility.json", "utility.html")
 
 
+@takes_roles("target", "quasi", "orders", "hierarchies")
 def utility(
     original: Annotated[str, typer.Argument(help="The original: a CSV, Parquet or Arrow file, or a dataset.")],
     release: Annotated[list[Path], typer.Argument(help="One release of it or several.")],
-    target: options.Target = None,
+    columns: TypedRoles,
     features: Annotated[
         list[str] | None,
         typer.Option(metavar="A,B", help="Columns to predict from; all by default.", rich_help_panel=options.ROLES),
     ] = None,
-    numeric: options.Numeric = None,
-    categorical: options.Categorical = None,
-    ordinal: options.Ordinal = None,
-    order: options.Order = None,
-    hierarchy: options.Hierarchy = None,
     held_out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Original rows that were not released, to test on.", rich_help_panel=ROWS),
@@ -95,7 +92,7 @@ def utility(
     """Train classifiers on a release and on the original, test both, and compare what is kept."""
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
-    from optmodels.cli.source import asked_roles, hierarchy_files, is_dataset
+    from optmodels.cli.source import is_dataset
     from optmodels.datasets import DATASETS
     from optmodels.datasets import frame as dataset_frame
     from optmodels.metrics.utility import Protocol, available, utility_of_frames
@@ -122,32 +119,18 @@ def utility(
     )
     if held_out is not None and (linked or tested_on == "release"):
         raise InputError("--held-out names the rows to test on; leave out --linked and --tested-on release.")
-    asked = asked_roles(
-        numeric=numeric,
-        categorical=categorical,
-        ordinal=ordinal,
-        sensitive=None,
-        identifier=None,
-        target=target,
-        others=None,
-        missing=None,
-        scaling=None,
-        gamma=None,
-        order=order,
-        bins=None,
-        hierarchy=hierarchy,
-    )
-    inputs = [Path(original), *release, held_out, *hierarchy_files(hierarchy).values()]
+    asked = columns.read()
+    inputs = [Path(original), *release, held_out, *columns.files]
     with made_folder(out) if out is not None else nullcontext():
         check_outputs({f"--out: {name}": out / name for name in FILES} if out is not None else {}, inputs=inputs)
         known = DATASETS[original].roles if is_dataset(original) else None
-        kinds = {**(known.quasi if known else {}), **asked.quasi}
+        kinds = {**(known.quasi if known else {}), **(asked.get("quasi") or {})}
         text = [name for name, kind in kinds.items() if kind != "numeric"]
         frame = dataset_frame(original) if known else _frame(Path(original), text)
-        predicted = asked.target or (known.target if known else None)
+        predicted = asked.get("target") or (known.target if known else None)
         if predicted is None:
-            columns = ", ".join(map(str, frame.columns))
-            raise InputError(f"Which column is to be predicted? Name it with --target. The columns are {columns}.")
+            present = ", ".join(map(str, frame.columns))
+            raise InputError(f"Which column is to be predicted? Name it with --target. The columns are {present}.")
         with show.steps("trial") as on_progress:
             found = utility_of_frames(
                 frame,
@@ -158,8 +141,8 @@ def utility(
                 linked=linked,
                 features=names("--features", features) if features else None,
                 kinds=kinds,
-                orders=asked.orders,
-                hierarchies=asked.hierarchies,
+                orders=asked.get("orders"),
+                hierarchies=asked.get("hierarchies"),
                 on_progress=on_progress,
             )
         if out is not None:

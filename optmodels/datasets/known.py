@@ -10,10 +10,10 @@ import hashlib
 import os
 import sys
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Unpack
 
 import pandas as pd
 
@@ -21,9 +21,8 @@ from optmodels.datasets.synthetic import health, sepsis
 from optmodels.errors import InputError, unknown
 from optmodels.files import write_whole
 from optmodels.table import Table
-from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.reading import read_frame
-from optmodels.table.roles import Bins, Kind, Missing, Others, Roles, Scaling
+from optmodels.table.roles import Kind, Roles, SomeRoles, names_roles
 
 _BUNDLED = Path(__file__).parent / "data"
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
@@ -273,42 +272,14 @@ def _read_adult(file: Path) -> pd.DataFrame:
     return rows.assign(salary=rows["salary"].str.rstrip("."))
 
 
-def load(
-    name: str,
-    *,
-    quasi: Mapping[str, Kind] | None = None,
-    sensitive: str | Sequence[str] | None = None,
-    identifiers: Sequence[str] | None = None,
-    target: str | None = None,
-    others: Others | Mapping[str, Literal["keep", "drop"]] | None = None,
-    missing: Missing | None = None,
-    scaling: Scaling | None = None,
-    weights: Mapping[str, float] | None = None,
-    gamma: float | None = None,
-    bins: Mapping[str, Bins] | None = None,
-    orders: Mapping[str, Sequence[object]] | None = None,
-    hierarchies: Mapping[str, Hierarchy] | None = None,
-) -> Table:
+@names_roles
+def load(name: str, **roles: Unpack[SomeRoles]) -> Table:
     """A data set as a table, with the roles of the papers unless others are given.
 
     >>> load("german").sensitive
     ('checking_status', 'savings_status')
     """
-    roles = dataset(name).roles.revised(
-        quasi=quasi,
-        sensitive=sensitive,
-        identifiers=identifiers,
-        target=target,
-        others=others,
-        missing=missing,
-        scaling=scaling,
-        weights=weights,
-        gamma=gamma,
-        bins=bins,
-        orders=orders,
-        hierarchies=hierarchies,
-    )
-    return Table.with_roles(frame(name), roles)
+    return Table.with_roles(frame(name), dataset(name).roles.revised(**roles))
 
 
 def cache_folder() -> Path:

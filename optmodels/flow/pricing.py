@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from math import fsum
-from os import cpu_count
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
 from optmodels.flow.paths import Arcs, Bounds, Floats, Indices, Ints
+from optmodels.parallel import threads
 
 # The cost of putting each of some records with each of some centres, as a dense block; called from several threads.
 ArcCosts = Callable[[Ints, Ints], Floats]
@@ -57,7 +56,7 @@ def cheapest_arcs(arc_costs: ArcCosts, rows: Ints, value: Indices, prices: Float
     starts = range(0, len(rows), part_size)
     if len(rows) * m < _LARGE:
         return [searched(first) for first in starts]
-    with ThreadPoolExecutor(cpu_count() or 1) as pool:
+    with threads() as pool:
         return list(pool.map(searched, starts))
 
 

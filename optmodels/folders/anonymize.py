@@ -1,6 +1,6 @@
 """Releases of tables that fit into no memory: a Parquet folder in, a Parquet folder out, by blocks.
 
-Pieces are summed up; groups of records that lie together are settled by a k-d tree on a sample and exact counts; pieces
+Pieces are summed up; groups of records that lie together are found by a k-d tree on a sample and exact counts; pieces
 are shuffled to groups, groups solved block by block and recoded, and records put into parts by a hash of their released
 values. So equal records share a part, parts tell nothing of groups, and the audit is exact, part by part, from
 what was written. No process holds more than a piece, a group or a part; all of them must see the same files.
@@ -43,7 +43,7 @@ from solvers.blocks.crew import Crew, Step, crew, dask_client
 from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
 
 Result = TypeVar("Result")
-Told = Mapping[str, Any]
+SeamCost = Mapping[str, Any]
 
 GROUP_ROWS = 250_000
 SAMPLE_PER_GROUP = 1_000
@@ -138,7 +138,7 @@ class _Flow:
         """From pieces to parts."""
         with self.interrupt.listening():
             pieces, schemas = pieces_of(folder)
-            columns = common_types(schemas, roles.settle(schemas[pieces[0].file].names), roles)
+            columns = common_types(schemas, roles.columns_kept(schemas[pieces[0].file].names), roles)
             cleaned = roles.revised(identifiers=(), others="keep")
             types = plain_types(columns, roles)
             sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
@@ -157,7 +157,7 @@ class _Flow:
             mirrored = wanted if solver.cut == "strata" else 0
             shuffled = self._each("shuffling", groups.shuffle, [(piece, plan, tree, mirrored) for piece in pieces])
             assert samples[0].test is not None
-            settled = merged_groups(
+            merged = merged_groups(
                 samples[0].test,
                 sum(one.sizes for one in shuffled),  # type: ignore[arg-type]
                 sum(one.counts for one in shuffled),  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ class _Flow:
             parts = max(1, ceil(total.n / group_rows))
             members = [
                 [(one.file, one.row_groups[leaf]) for leaf in leaves for one in shuffled if leaf in one.row_groups]
-                for leaves in settled
+                for leaves in merged
             ]
             self.held_back = TIME_SHARE * (self.time_limit or 0.0) if solver.compare else 0.0
             solved = self._solve(plan, members, chosen, parts)
@@ -188,7 +188,7 @@ class _Flow:
 
     def _seams(
         self, plan: groups.Plan, members: Sequence[Members], solved: Sequence[groups.Group], sample: groups.Sample
-    ) -> Told | str:
+    ) -> SeamCost | str:
         """What seams cost, estimated from some groups; or why that is not known."""
         blocks = sum(group.blocks for group in solved)
         if blocks == 1:
@@ -210,7 +210,7 @@ class _Flow:
             return NOT_COMPARED.format(str(lost))
         pairs = [pair for some in found for pair in some]
         estimate = folder_seams.Estimate(pairs, sample.stand_in is not None)
-        return estimate.told() if pairs else NOT_COMPARED.format("no time was left")
+        return estimate.to_dict() if pairs else NOT_COMPARED.format("no time was left")
 
     def _share(self, unfinished: int) -> float | None:
         """The seconds of one of so many steps that are not finished yet; None without a limit."""
@@ -240,7 +240,7 @@ class _Flow:
         parts: int,
         types: pa.Schema,
         sample: groups.Sample,
-        seams: Told | str,
+        seams: SeamCost | str,
         shuffled: Sequence[groups.Shuffled],
     ) -> FolderRelease:
         conditions, inner = sample.conditions, sample.inner
@@ -323,7 +323,7 @@ class _Flow:
         return [results[step] for step in range(len(steps))]
 
 
-def _remark(blocks: int, inner: str, seams: Told | str) -> str:
+def _remark(blocks: int, inner: str, seams: SeamCost | str) -> str:
     if isinstance(seams, str):
         return not_said(blocks, seams)
     return said(blocks, inner, float(seams["excess"]), str(seams["how"]))

@@ -27,10 +27,10 @@ from optmodels.files import write_whole
 from optmodels.folders.pieces import (
     Columns,
     Piece,
-    frame_of,
     frame_together,
     peak_megabytes,
     read_together,
+    whole_numbered_frame,
     write_sorted,
 )
 from optmodels.folders.routing import Tree, dealt, places_in_all
@@ -302,7 +302,7 @@ def put_together(number: int, members: Sequence[tuple[str, int]], plan: Plan, ou
     """Write a part of the release, its rows in the order of their values, and take its tally from the file."""
     table = read_together(members)
     wanted = pa.schema([types.field(field.name) if field.name in types.names else field for field in table.schema])
-    frame = in_value_order(frame_of(table.cast(wanted)))
+    frame = in_value_order(whole_numbered_frame(table.cast(wanted)))
     file = out / f"part-{number:05}.parquet"
     write_whole(file, lambda draft: pq.write_table(pa.Table.from_pandas(frame, wanted, preserve_index=False), draft))
     written = pq.read_table(file).to_pandas()

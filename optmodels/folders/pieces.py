@@ -119,7 +119,7 @@ def common_types(schemas: Mapping[str, pa.Schema], names: Sequence[str], roles: 
                 both = [pa.schema([(name, kind)]), pa.schema([(name, found)])]
                 wider = pa.unify_schemas(both, promote_options="permissive").field(name).type
             except pa.ArrowException as problem:
-                if _as_numbers(name, roles):  # text that reads as numbers is as good
+                if roles.is_number(name):  # text that reads as numbers is as good
                     kind = None
                     continue
                 raise InputError(
@@ -132,14 +132,10 @@ def common_types(schemas: Mapping[str, pa.Schema], names: Sequence[str], roles: 
     return common
 
 
-def _as_numbers(name: str, roles: Roles) -> bool:
-    return roles.quasi.get(name) == "numeric" or name in roles.bins
-
-
 def _held(kind: pa.DataType, name: str, roles: Roles) -> pa.DataType:
     """The type of what a table holds of a column: values instead of their numbers, text instead of dates as levels."""
     held = kind.value_type if pa.types.is_dictionary(kind) else kind
-    levels = name in (*roles.quasi, *roles.sensitive) and not _as_numbers(name, roles)
+    levels = name in roles.encoded and not roles.is_number(name)
     return pa.string() if levels and pa.types.is_temporal(held) else held
 
 
@@ -173,7 +169,7 @@ def plain_types(columns: Columns, roles: Roles) -> pa.Schema:
 
 def sum_up(piece: Piece, roles: Roles, columns: Columns) -> Whole:
     """What the whole has to know of a piece."""
-    return Whole.of(piece.table(roles, columns))
+    return piece.table(roles, columns).summary
 
 
 def read_together(places: Sequence[tuple[str, int]]) -> pa.Table:
@@ -192,10 +188,10 @@ def _small_frame(table: pa.Table) -> pd.DataFrame:
     for at, field in enumerate(table.schema):
         if _is_text(field.type):
             table = table.set_column(at, field.name, table.column(at).dictionary_encode())
-    return frame_of(table)
+    return whole_numbered_frame(table)
 
 
-def frame_of(table: pa.Table) -> pd.DataFrame:
+def whole_numbered_frame(table: pa.Table) -> pd.DataFrame:
     """The table as a frame; whole numbers with gaps stay whole, since as floating ones large numbers lose digits."""
     frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
     for column, field in zip(table.columns, table.schema, strict=True):

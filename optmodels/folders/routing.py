@@ -1,7 +1,7 @@
 """Which group of blocks a record goes to, when no process holds all records: a k-d tree grown on a sample.
 
-Groups are as large as one worker bears. Which records they hold is settled by the tree; that they can keep
-the conditions is settled by exact counts, and groups that cannot are merged with their neighbours.
+Groups are as large as one worker bears. Which records they hold is decided by the tree; that they can keep
+the conditions is checked by exact counts, and groups that cannot are merged with their neighbours.
 """
 
 from __future__ import annotations

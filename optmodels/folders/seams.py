@@ -49,7 +49,7 @@ class Estimate:
     pairs: Sequence[Pair]
     stand_in: bool = False  # whether blocks optimise something in the place of the whole's target
 
-    def told(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """The estimate by name: the excess over merged blocks, its range, from how many pairs and how."""
         found = Comparison.of_pairs([(pair.apart, pair.together) for pair in self.pairs])
         assert found.range is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError
+from optmodels.parallel import threads
 from optmodels.partition import Labels, class_sizes, histograms, members
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from optmodels.table.hierarchy import Hierarchy
 
 _SHARED_OUT = 100_000  # records from which on attributes are measured two at a time
-_WORKERS = 2
 
 
 def information_loss(table: Table, labels: Labels) -> float:
@@ -71,7 +70,7 @@ def cell_losses(table: Table, labels: Labels) -> NDArray[np.float64]:
     if table.n < _SHARED_OUT:
         return np.column_stack([covered(name) for name in table.quasi])
     _ = table.ranges, table.occurring  # encoded once, before several threads ask for them
-    with ThreadPoolExecutor(_WORKERS) as pool:
+    with threads() as pool:
         return np.column_stack(list(pool.map(covered, table.quasi)))
 
 

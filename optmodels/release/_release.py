@@ -108,13 +108,7 @@ def release(
         frame,
         quasi=table.quasi,
         sensitive=table.sensitive,
-        ordered={
-            name: levels
-            for name, levels, ordered in zip(
-                table.sensitive, table.sensitive_levels, table.sensitive_ordered, strict=True
-            )
-            if ordered
-        },
+        ordered=table.sensitive_orders,
         hierarchies=table.hierarchies,
     )
     broken = found.check(promise)

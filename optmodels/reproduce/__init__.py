@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from optmodels.reproduce.report import Report
     from optmodels.reproduce.setting import Setting
 
-__all__ = ["STUDIES", "Study", "reproduce"]
+__all__ = ["STUDIES", "Reproduction", "reproduce"]
 
 
 @dataclass(frozen=True)
-class Study:
+class Reproduction:
     """A study that can be run again; `module` has a function `run(setting)`."""
 
     module: str
@@ -33,33 +33,33 @@ class Study:
     repeats: bool = True  # whether anything is repeated, so that a number of rounds means something
 
 
-STUDIES: Mapping[str, Study] = {
-    "aminifar": Study(
+STUDIES: Mapping[str, Reproduction] = {
+    "aminifar": Reproduction(
         "optmodels.reproduce.aminifar", "Aminifar et al. 2021: tables II and III, figures 2 and 3", "heart"
     ),
-    "microaggregation": Study(
+    "microaggregation": Reproduction(
         "optmodels.reproduce.microaggregation",
         "MDAV, local search and proven bounds beside published losses, k = 3, 5, 10",
         "census, tarragona, or --data FILE",
         own_data=True,
         repeats=False,
     ),
-    "mo-obam": Study(
+    "mo-obam": Reproduction(
         "optmodels.reproduce.mo_obam",
         "Wei et al. 2025: tables 5, 6, 8-11, B2, B5, B6, C8, C9, figure 3 (sepsis on a synthetic look-alike)",
         "german, adult",
     ),
-    "mass": Study(
+    "mass": Reproduction(
         "optmodels.reproduce.mass",
         "Thammanna Gowda et al. 2026: tables 3-6, figures 4-7",
         "synthetic records of the same shape",
     ),
-    "majeed-hwang": Study(
+    "majeed-hwang": Reproduction(
         "optmodels.reproduce.majeed_hwang",
         "Majeed and Hwang 2023: tables 5-8 on Adult (their second dataset is not public)",
         "adult",
     ),
-    "liang-samavi": Study(
+    "liang-samavi": Reproduction(
         "optmodels.reproduce.liang_samavi",
         "Liang and Samavi 2020: their instances, their algorithms' losses beside optima",
         "person20, census_20k, ipums_1k_8attr",

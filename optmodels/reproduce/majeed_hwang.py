@@ -73,7 +73,7 @@ def adult(setting: Setting) -> Table:
     frame = pd.read_csv(file, names=ADULT_COLUMNS, skipinitialspace=True)[[*QUASI, "salary"]]
     kept = frame.head(setting.choose(1000, len(frame), len(frame)))
     hierarchies = {name: Hierarchy.automatic(kept[name], fanout=fanout) for name, fanout in FANOUTS.items()}
-    return Table(kept, quasi=QUASI, sensitive="salary", hierarchies=hierarchies)
+    return Table(kept, quasi=QUASI, sensitive="salary", target="salary", hierarchies=hierarchies)
 
 
 def models(k: int) -> dict[str, tuple[Formulation, str]]:

@@ -29,7 +29,7 @@ MEASURES = ("loss", "privacy_loss", "seconds", "recall", "score")
 MOST_QUICKLY = 1_000_000  # records; the largest table of the paper has ten times as many
 
 
-class Found(NamedTuple):
+class TableResult(NamedTuple):
     """One table: the screen of classifiers, losses over k, scores of classifiers over k, and the k of least score."""
 
     screen: pd.DataFrame
@@ -66,7 +66,7 @@ def run(setting: Setting) -> Report:
     )
 
 
-def _one_table(number: int, *, work: Sequence[dict[Hashable, Any]], setting: Setting) -> Found:
+def _one_table(number: int, *, work: Sequence[dict[Hashable, Any]], setting: Setting) -> TableResult:
     scale, records, l_v = (work[number][name] for name in ("scale", "our_records", "l_v"))
     table = health_like(records, l_v=l_v, seed=setting.seed)
     model = Mass(predict=PREDICTED, positive=str(table.frame[PREDICTED].mode().iloc[0]))
@@ -90,7 +90,7 @@ def _one_table(number: int, *, work: Sequence[dict[Hashable, Any]], setting: Set
     if setting.scale == "full":
         best_k = int(str(solve(problem, solver="mass").details["k"]))
     screen = problem.recall.screen.assign(scale=scale, overfit=~problem.recall.screen["passes"])
-    return Found(screen, pd.DataFrame(losses)[["scale", "k", *MEASURES]], scores.assign(scale=scale), best_k)
+    return TableResult(screen, pd.DataFrame(losses)[["scale", "k", *MEASURES]], scores.assign(scale=scale), best_k)
 
 
 def _scores(recall: Recall, sample: Table, frames: dict[str, pd.DataFrame], setting: Setting) -> pd.DataFrame:
@@ -123,7 +123,7 @@ def _table_3(ours: pd.DataFrame) -> Comparison:
     )
 
 
-def _table_4(sizes: pd.DataFrame, found: Sequence[Found]) -> Comparison:
+def _table_4(sizes: pd.DataFrame, found: Sequence[TableResult]) -> Comparison:
     rows = sizes.assign(ours=[one.best_k for one in found])
     return Comparison(
         "table_4",

@@ -10,7 +10,7 @@ import pandas as pd
 from formulations import MoObam
 from optmodels.datasets import load
 from optmodels.partition import Labels
-from optmodels.reproduce.mo_obam_points import JUDGED, KS, LINKAGES, measured
+from optmodels.reproduce.mo_obam_points import JUDGED, KS, LINKAGES, point_values
 from optmodels.reproduce.report import Comparison, Verdict, beside, long, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from solvers import pareto
@@ -58,7 +58,7 @@ def _front(
         assert best.labels is not None
         partitions[name, n_clusters, lam, k] = best.labels
         head = {"dataset": name, "n_clusters": n_clusters, "lam": lam, "k": k}
-        rows.append({**head, **measured(problem, best.labels)})
+        rows.append({**head, **point_values(problem, best.labels)})
     return rows, partitions
 
 

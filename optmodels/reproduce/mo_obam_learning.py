@@ -41,7 +41,7 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Version:
+class Configuration:
     """One row of the tables: an algorithm with its parameters, those it does not have left open."""
 
     model: str
@@ -112,12 +112,12 @@ def sepsis(setting: Setting) -> Table:
     return Table(whole.frame, quasi=whole.kinds, sensitive=sensitive, target=OUTCOME)
 
 
-def _versions(name: str) -> list[Version]:
+def _versions(name: str) -> list[Configuration]:
     known = published("mo_obam_tables_8_11")
     rows = known[(known["dataset"] == name) & (known["model"] != "baseline")].drop_duplicates(KEYS)
     zheng = "zheng" in registry.solver_names()
     return [
-        Version(
+        Configuration(
             row["model"],
             int(row["k"]),
             _given(row["l"], int),
@@ -134,7 +134,7 @@ def _given(value: Any, kind: Callable[[Any], Parameter]) -> Parameter | None:
 
 
 def _partitions(
-    setting: Setting, name: str, table: Table, versions: Sequence[Version], known: Mapping[Point, Labels]
+    setting: Setting, name: str, table: Table, versions: Sequence[Configuration], known: Mapping[Point, Labels]
 ) -> dict[str, Labels]:
     """The classes of every version: MO-OBAM's from the grid where it has them, all others made here."""
     few = versions if setting.scale != "miniature" else [one for one in versions if one.k == KS[0]]
@@ -150,7 +150,7 @@ def _partitions(
     return {**ready, **found}
 
 
-def _made(number: int, *, versions: Sequence[Version], table: Table, seed: int, seconds: float) -> Labels | None:
+def _made(number: int, *, versions: Sequence[Configuration], table: Table, seed: int, seconds: float) -> Labels | None:
     """The classes of a version, or None where the algorithm finds none that keep its conditions."""
     one = versions[number]
     if one.model == "k-anonymity":
@@ -196,18 +196,18 @@ def _learned(
         scale=False,
         jobs=setting.jobs,
     )
-    told = partial(_told, setting=setting, name=name)
+    on_progress = partial(_report_trial, setting=setting, name=name)
     if len(rows) == table.n:
-        return utility(table, dict(labels), protocol, on_progress=told)
+        return utility(table, dict(labels), protocol, on_progress=on_progress)
     released = {title: recode(table, classes).iloc[rows] for title, classes in labels.items()}
-    return utility(table.take(rows), released, protocol, on_progress=told)
+    return utility(table.take(rows), released, protocol, on_progress=on_progress)
 
 
-def _told(done: int, total: int, *, setting: Setting, name: str) -> object:
+def _report_trial(done: int, total: int, *, setting: Setting, name: str) -> object:
     return setting.on_step(done, total, f"{name}: split")
 
 
-def _keyed(name: str, frame: pd.DataFrame, by_title: Mapping[str, Version]) -> pd.DataFrame:
+def _keyed(name: str, frame: pd.DataFrame, by_title: Mapping[str, Configuration]) -> pd.DataFrame:
     """The versions' parameters instead of their titles."""
     keys = [
         {"dataset": name, **(vars(by_title[title]) if title in by_title else {"model": "baseline"})}
@@ -217,12 +217,12 @@ def _keyed(name: str, frame: pd.DataFrame, by_title: Mapping[str, Version]) -> p
     return pd.concat([parameters, frame.drop(columns="version").reset_index(drop=True)], axis=1)
 
 
-def _scores(name: str, found: Utility, by_title: Mapping[str, Version]) -> pd.DataFrame:
+def _scores(name: str, found: Utility, by_title: Mapping[str, Configuration]) -> pd.DataFrame:
     rows = found.summary.rename(columns={"mean": "ours", "difference": "from_baseline"})
     return _keyed(name, rows[["version", "classifier", "ours", "from_baseline", "p"]], by_title)
 
 
-def _importances(name: str, found: Utility, by_title: Mapping[str, Version]) -> pd.DataFrame:
+def _importances(name: str, found: Utility, by_title: Mapping[str, Configuration]) -> pd.DataFrame:
     rows = found.importances[found.importances["classifier"] == "dt"].rename(columns={"importance": "ours"})
     return _keyed(name, rows[["version", "feature", "ours"]], by_title)
 
@@ -230,9 +230,9 @@ def _importances(name: str, found: Utility, by_title: Mapping[str, Version]) -> 
 def _table(key: str, title: str, file: str, ours: pd.DataFrame, by: str, remark: str) -> Comparison:
     theirs = published(file).astype(dict.fromkeys(KEYS[2:], float))
     joined = beside(theirs, ours, [*KEYS, by])
-    measured = joined[joined["ours"].notna()].reset_index(drop=True)
-    measured["dataset"] = measured["dataset"].replace("sepsis", LOOK_ALIKE)
-    return Comparison(key, title, measured, remark, shown=by == "classifier")
+    ours = joined[joined["ours"].notna()].reset_index(drop=True)
+    ours["dataset"] = ours["dataset"].replace("sepsis", LOOK_ALIKE)
+    return Comparison(key, title, ours, remark, shown=by == "classifier")
 
 
 def _verdicts(f1: pd.DataFrame, importances: pd.DataFrame) -> list[Verdict]:

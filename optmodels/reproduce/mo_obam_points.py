@@ -26,7 +26,7 @@ ROUNDING = 0.5e-4  # published losses have four digits: half a unit of the last 
 SHOWN = ("loss", "linkage_0.05", "homogeneity")  # the measures that fit on a terminal
 
 
-def measured(problem: Problem, labels: Labels | None) -> dict[str, float]:
+def point_values(problem: Problem, labels: Labels | None) -> dict[str, float]:
     """A partition as the tables measure it; it must keep its k."""
     assert labels is not None
     evaluation = problem.with_objectives(*JUDGED).evaluate(labels)
@@ -39,7 +39,7 @@ def front_points(table: Table, k: int, seconds: float, seed: int) -> pd.DataFram
     problem = MoObam(k=k).build(table)
     front = pareto(problem.with_objectives(*OBJECTIVES), solver="nsga2", time_limit=seconds, seed=seed)
     uninterrupted(front[0])
-    rows = [{"k": k, **measured(problem, point.labels)} for point in front]
+    rows = [{"k": k, **point_values(problem, point.labels)} for point in front]
     for place in sorted({0, len(front) // 2, len(front) - 1}):
         found = front[place].release().audit  # classes that look the same in the release are one there
         assert found.k >= k

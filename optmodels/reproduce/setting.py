@@ -13,7 +13,7 @@ from optmodels.solution import Solution, Stop
 
 Scale = Literal["miniature", "quick", "full"]
 OnStep = Callable[[int, int, str], object]
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -43,13 +43,13 @@ class Setting:
         if self.rounds is not None:
             whole("rounds", self.rounds, 1)
 
-    def choose(self, miniature: Found, quick: Found, full: Found) -> Found:
+    def choose(self, miniature: Result, quick: Result, full: Result) -> Result:
         """What belongs to the scale."""
         return {"miniature": miniature, "quick": quick, "full": full}[self.scale]
 
-    def repeat(self, work: Callable[[int], Found], rounds: int, what: str) -> list[Found]:
+    def repeat(self, work: Callable[[int], Result], rounds: int, what: str) -> list[Result]:
         """The results of so many rounds, several at a time, in order; after Ctrl-C those done, and nothing more."""
-        found: list[Found] = []
+        found: list[Result] = []
 
         def rest() -> None:
             for one in in_parallel(work, rounds, self.jobs):
@@ -60,7 +60,7 @@ class Setting:
         self.attempt(rest, lambda: f"{what} {len(found)} of {rounds}")
         return found
 
-    def attempt(self, work: Callable[[], Found], where: Callable[[], str]) -> Found | None:
+    def attempt(self, work: Callable[[], Result], where: Callable[[], str]) -> Result | None:
         """What the work gives; None if Ctrl-C came meanwhile or has come before.
 
         With nothing done by then there is nothing to report, and Ctrl-C is passed on.

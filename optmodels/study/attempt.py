@@ -16,12 +16,12 @@ import psutil
 from optmodels import registry
 from optmodels.errors import MissingDependencyError, OptmodelsError, RefusedError
 from optmodels.front import ParetoFront
-from optmodels.jsonable import plain
+from optmodels.jsonable import plain, with_tuples
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, Solver
-from optmodels.study.building import first_records, problem_of, settled, table_of
+from optmodels.study.building import first_records, problem_of, table_of
 from optmodels.study.trials import Trial
 from optmodels.table import Table
 
@@ -54,7 +54,7 @@ def _carry_out(trial: Trial, tell: Tell, record: dict[str, Any]) -> None:
     tell("setup")
     began = perf_counter()
     table = table_of(trial.source)
-    solver = registry.configured(registry.solver(trial.method), settled(trial.options))
+    solver = registry.configured(registry.solver(trial.method), with_tuples(trial.options))
     problem = problem_of(trial, table)
     record.update(records=table.n, build_seconds=perf_counter() - began)
     if reason := solver.refuses(problem):
@@ -107,7 +107,7 @@ def _solution_record(problem: Problem, found: Solution) -> dict[str, Any]:
         "bound": found.bound,
         "target": target.name,
         "senses": {target.name: target.sense},
-        "details": _told(found.details),
+        "details": _details(found.details),
         "evaluations": _count(found.details),
         "curve": [
             {"seconds": moment.seconds, "value": moment.value, "bound": moment.bound} for moment in found.history
@@ -145,7 +145,7 @@ def _front_record(found: ParetoFront) -> dict[str, Any]:
         "value": volume if len(found) else None,
         "values": {"hypervolume": volume, "points": len(found)},
         "reference": reference,
-        "details": _told(details),
+        "details": _details(details),
         "evaluations": _count(details),
         "points": [
             {"values": dict(point.values), "status": str(point.status), "bound": point.bound} for point in found
@@ -158,7 +158,7 @@ def _front_record(found: ParetoFront) -> dict[str, Any]:
     }
 
 
-def _told(details: Mapping[str, object]) -> Any:
+def _details(details: Mapping[str, object]) -> Any:
     return plain({name: value for name, value in details.items() if name not in _ELSEWHERE})
 
 

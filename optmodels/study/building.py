@@ -10,6 +10,7 @@ import numpy as np
 from optmodels import registry
 from optmodels.datasets import frame
 from optmodels.errors import InputError, OptmodelsError
+from optmodels.jsonable import with_tuples
 from optmodels.problem import Problem
 from optmodels.study.spec import Study
 from optmodels.study.trials import Trial, trials_of
@@ -96,11 +97,6 @@ def first_records(table: Table, many: int) -> Table:
 
 def problem_of(trial: Trial, table: Table) -> Problem:
     """The problem that the trial's formulation makes of a table, judged by the trial's objectives."""
-    model = registry.configured(registry.formulation(trial.formulation), settled(trial.parameters))
+    model = registry.configured(registry.formulation(trial.formulation), with_tuples(trial.parameters))
     problem = model.build(table, trial.build_seed)
     return problem.with_objectives(*trial.objectives) if trial.objectives else problem
-
-
-def settled(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as they were before they went through JSON, which knows no tuples."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in settings.items()}

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from optmodels.errors import InputError, unknown
 from optmodels.study.spec import DatasetSpec, FormulationSpec, Limits, SolverSpec, Study
-from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.roles import role_entries
 
 Spec = TypeVar("Spec", DatasetSpec, FormulationSpec, SolverSpec, Limits)
 
@@ -106,7 +106,6 @@ def _beside(spec: DatasetSpec, folder: Path) -> DatasetSpec:
         changed["file"] = folder / spec.file
     if isinstance(spec.roles, str | Path):
         changed["roles"] = folder / spec.roles
-    elif isinstance(files := spec.roles.get("hierarchies"), dict):
-        hierarchies = {column: Hierarchy.from_csv(folder / str(file)) for column, file in files.items()}
-        changed["roles"] = {**spec.roles, "hierarchies": hierarchies}
+    else:
+        changed["roles"] = role_entries(spec.roles, folder)
     return DatasetSpec(**changed)

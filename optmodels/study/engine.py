@@ -13,11 +13,12 @@ from time import monotonic
 from typing import Protocol
 
 from optmodels.errors import InputError, MissingDependencyError, whole
+from optmodels.parallel import cores
 from optmodels.study.building import planned
-from optmodels.study.pace import Pace
 from optmodels.study.spec import Study
 from optmodels.study.store import HEARTBEAT_SECONDS, Store, opened
 from optmodels.study.supervise import Place, Record
+from optmodels.study.time_left import TimeLeft
 from optmodels.study.trials import Trial
 
 DONE = "done"
@@ -43,7 +44,7 @@ OnStudyProgress = Callable[[StudyProgress], None]
 Ended = Callable[[Trial, Record | BaseException], None]
 
 
-class Crew(Protocol):
+class Workers(Protocol):
     """Those who make runs: `begin` returns at once, and `ended` is called from some thread when the run has ended."""
 
     @property
@@ -110,11 +111,11 @@ def run(
         waiting = [trial for trial in trials if trial.key not in known]
         if not waiting:
             return Done(0, len(trials), interrupted=False)
-        with _crew(study, workers, dask, len(waiting)) as crew:
-            return _Course(store, trials, waiting, on_progress).follow(crew, beat)
+        with _workers_of(study, workers, dask, len(waiting)) as pool:
+            return _Dispatch(store, trials, waiting, on_progress).follow(pool, beat)
 
 
-class _Course:
+class _Dispatch:
     """One call of `run`: what waits, what is under way, what has come back."""
 
     def __init__(
@@ -124,7 +125,7 @@ class _Course:
         self._total, self._resumed = len(trials), len(trials) - len(waiting)
         self._waiting = iter(waiting)
         self._left = len(waiting)
-        self._pace = Pace(trial.solver for trial in waiting)
+        self._time_left = TimeLeft(trial.solver for trial in waiting)
         self._places = 1
         self._failed = 0
         self._running = 0
@@ -132,12 +133,12 @@ class _Course:
         self._on_progress = on_progress
         self._back: queue.SimpleQueue[tuple[Trial, Record | BaseException]] = queue.SimpleQueue()
 
-    def follow(self, crew: Crew, beat: Callable[[], None]) -> Done:
+    def follow(self, pool: Workers, beat: Callable[[], None]) -> Done:
         made, beaten = 0, monotonic()
         try:
             self._tell("")
             while self._left:
-                self._fill(crew)
+                self._fill(pool)
                 if monotonic() - beaten > HEARTBEAT_SECONDS:
                     beat()
                     beaten = monotonic()
@@ -153,17 +154,17 @@ class _Course:
                 self._left -= 1
                 self._running -= 1
                 self._failed += record["outcome"] != DONE
-                self._pace.ended(trial.solver, record)
+                self._time_left.ended(trial.solver, record)
                 self._tell(_described(trial, record))
         except KeyboardInterrupt:
             return Done(made, self._total, interrupted=True)
         return Done(made, self._total, interrupted=False)
 
-    def _fill(self, crew: Crew) -> None:
-        self._places = crew.size
+    def _fill(self, pool: Workers) -> None:
+        self._places = pool.size
         while self._running < self._places and (trial := next(self._waiting, None)) is not None:
             self._running += 1
-            crew.begin(trial, lambda trial, record: self._back.put((trial, record)))
+            pool.begin(trial, lambda trial, record: self._back.put((trial, record)))
 
     def _tell(self, last: str) -> None:
         if self._on_progress is not None:
@@ -176,7 +177,7 @@ class _Course:
                     seconds=monotonic() - self._began,
                     running=self._running,
                     last=last,
-                    remaining=self._pace.remaining(self._places),
+                    remaining=self._time_left.remaining(self._places),
                 )
             )
 
@@ -189,7 +190,7 @@ def _described(trial: Trial, record: Record) -> str:
     return f"{run}: {value} in {record['seconds']:.2f} s"
 
 
-class LocalCrew:
+class LocalWorkers:
     """Places on this machine, a thread waiting for each."""
 
     def __init__(self, size: int, threads: int) -> None:
@@ -222,26 +223,25 @@ class LocalCrew:
             place.close()
 
 
-def _crew(study: Study, workers: int | None, dask: str | None, most: int) -> AbstractContextManager[Crew]:
+def _workers_of(study: Study, workers: int | None, dask: str | None, most: int) -> AbstractContextManager[Workers]:
     if dask is not None:
         if workers is not None:
             raise InputError(
                 "Give the number of workers or the address of a Dask cluster, which has its own, not both."
             )
         try:
-            from optmodels.study.on_dask import dask_crew
+            from optmodels.study.on_dask import dask_workers
         except ImportError as error:
             raise MissingDependencyError("Dask is not installed: pip install 'optmodels[dask]'.") from error
 
-        return dask_crew(dask, study.threads)
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return _local_crew(min(workers or max(1, cores // study.threads), most), study.threads)
+        return dask_workers(dask, study.threads)
+    return _local_workers(min(workers or max(1, cores() // study.threads), most), study.threads)
 
 
 @contextmanager
-def _local_crew(size: int, threads: int) -> Iterator[LocalCrew]:
-    crew = LocalCrew(size, threads)
+def _local_workers(size: int, threads: int) -> Iterator[LocalWorkers]:
+    pool = LocalWorkers(size, threads)
     try:
-        yield crew
+        yield pool
     finally:
-        crew.close()
+        pool.close()

@@ -99,11 +99,11 @@ def scaling_figure(points: pd.DataFrame, fits: pd.DataFrame, measure: str, palet
     return figure
 
 
-def box_figure(measured: pd.DataFrame, column: str, title: str, palette: Mapping[str, str]) -> Figure:
+def box_figure(indicators: pd.DataFrame, column: str, title: str, palette: Mapping[str, str]) -> Figure:
     """A box for every solver on every dataset and model."""
     figure = _empty(title)
-    labels = measured["dataset"] + ", " + measured["model"]
-    for solver, rows in measured.groupby("solver", sort=False):
+    labels = indicators["dataset"] + ", " + indicators["model"]
+    for solver, rows in indicators.groupby("solver", sort=False):
         colour = palette[str(solver)]
         figure.add_box(x=labels[rows.index], y=rows[column], name=str(solver), marker_color=colour, boxpoints="all")
     figure.update_layout(boxmode="group", yaxis={"title": column})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import Any
 
 import psutil
 
+from optmodels.parallel import cores
 from optmodels.registry import FORMULATIONS, SOLVERS
 
 _CPU = Path("/proc/cpuinfo")
@@ -31,7 +31,7 @@ def environment() -> dict[str, Any]:
         "host": platform.node(),
         "system": platform.platform(),
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
         "memory": psutil.virtual_memory().total,
         "python": platform.python_version(),
         "versions": versions(),

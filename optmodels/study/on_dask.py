@@ -61,7 +61,7 @@ def make(name: str, text: str) -> Record:
     return places.run(Trial.from_json(text))
 
 
-class DaskCrew:
+class DaskWorkers:
     """The workers of a cluster."""
 
     def __init__(self, client: Any, name: str) -> None:
@@ -111,7 +111,7 @@ def _came_of(done: Any) -> Record | BaseException:
 
 
 @contextmanager
-def dask_crew(address: str, threads: int) -> Iterator[DaskCrew]:
+def dask_workers(address: str, threads: int) -> Iterator[DaskWorkers]:
     """The workers of the cluster at an address, with places for runs while the study lasts."""
     try:
         client = Client(address, timeout=_CONNECT_SECONDS, set_as_default=False)
@@ -123,11 +123,11 @@ def dask_crew(address: str, threads: int) -> Iterator[DaskCrew]:
                 _let_go(client, name)
         name = f"{_PREFIX}{client.id}"
         client.register_plugin(Places(name, threads))
-        crew = DaskCrew(client, name)
+        workers = DaskWorkers(client, name)
         try:
-            yield crew
+            yield workers
         finally:
-            crew.close()
+            workers.close()
             _let_go(client, name)
 
 

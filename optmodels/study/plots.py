@@ -110,12 +110,12 @@ def _scaling(runs: pd.DataFrame, palette: dict[str, str]) -> list[Plot]:
 
 
 def _boxes(runs: pd.DataFrame, points: pd.DataFrame, palette: dict[str, str]) -> list[Plot]:
-    measured = measures.indicators(runs, points)
-    if not len(measured):
+    indicators = measures.indicators(runs, points)
+    if not len(indicators):
         return []
     titles = {"hypervolume": "Hypervolume, as a share of the best known", "igd+": "IGD+ to all fronts together"}
     return [
-        (name.replace("+", "-plus"), measured, figures.box_figure(measured, name, title, palette))
+        (name.replace("+", "-plus"), indicators, figures.box_figure(indicators, name, title, palette))
         for name, title in titles.items()
     ]
 

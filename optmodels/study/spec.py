@@ -245,8 +245,8 @@ def grid(settings: Settings) -> Iterator[dict[str, Any]]:
         if isinstance(value, list) and not value:
             raise InputError(f"'{name}' is an empty list: a list holds the values to try.")
     for values in product(*(_choices(value) for value in settings.values())):
-        settled = (tuple(value) if isinstance(value, list) else value for value in values)
-        yield dict(zip(settings, settled, strict=True))
+        frozen = (tuple(value) if isinstance(value, list) else value for value in values)
+        yield dict(zip(settings, frozen, strict=True))
 
 
 def _choices(value: Any) -> Sequence[Any]:

@@ -231,16 +231,16 @@ def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as problem:
-        told = str(problem)
-        if "not a database" in told or "malformed" in told:
+        reason = str(problem)
+        if "not a database" in reason or "malformed" in reason:
             remedy = "it is no study file, or damaged: name another file, or put a copy of it in its place"
-        elif "locked" in told:
+        elif "locked" in reason:
             remedy = "another process is writing to it: try again"
-        elif "full" in told:
+        elif "full" in reason:
             remedy = "make room and run the study again, which goes on where it was"
         else:
             remedy = "choose a folder that exists and may be written to"
-        raise InputError(f"Cannot use '{path}' ({told}): {remedy}.") from problem
+        raise InputError(f"Cannot use '{path}' ({reason}): {remedy}.") from problem
 
 
 def _alive(host: str, process: int, born: float, heartbeat: float) -> bool:

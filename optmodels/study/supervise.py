@@ -17,6 +17,7 @@ from typing import Any
 import psutil
 
 from optmodels.errors import OptmodelsError
+from optmodels.parallel import CORES
 from optmodels.study.spec import Limits
 from optmodels.study.trials import Trial
 from optmodels.study.worker import kill_group
@@ -26,7 +27,7 @@ _FAMILY_SECONDS = 1.0  # between looks for processes that a run has started
 _LOOKS_SHARE = 0.05  # of the time may go into counting pages that several processes share
 _START_SECONDS = 600.0
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-_TOLD = 1_000  # characters of what a crashed run said first, and last
+_SHOWN = 1_000  # characters of what a crashed run said first, and last
 
 Record = dict[str, Any]
 
@@ -130,7 +131,7 @@ class Place:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._said,
-            env={**os.environ, **dict.fromkeys(_THREADS, str(self._threads)), "PYTHONPATH": paths},
+            env={**os.environ, **dict.fromkeys((*_THREADS, CORES), str(self._threads)), "PYTHONPATH": paths},
             start_new_session=True,
         )
         deadline = monotonic() + _START_SECONDS
@@ -175,7 +176,7 @@ class Place:
         said = os.pread(self._said.fileno(), 1 << 20, 0).decode(errors="replace")
         # Python's fault handler ends with all modules that are loaded, which tells nobody anything.
         said = said.split("Extension modules:")[0].strip("\0\n ")
-        return said if len(said) <= 2 * _TOLD else f"{said[:_TOLD]}\n...\n{said[-_TOLD:]}"
+        return said if len(said) <= 2 * _SHOWN else f"{said[:_SHOWN]}\n...\n{said[-_SHOWN:]}"
 
 
 class _Watch:

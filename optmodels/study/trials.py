@@ -16,7 +16,7 @@ from optmodels.problem import Formulation
 from optmodels.solver import FrontSolver, Solver
 from optmodels.study.spec import Answer, DatasetSpec, Limits, SolverSpec, Study
 from optmodels.table.reading import column_names
-from optmodels.table.roles import Roles
+from optmodels.table.roles import Roles, role_entries
 
 # Solvers of other libraries by name: the adapter, and its option that takes the name.
 ADAPTERS = {"pyomo": ("milp", "solver"), "pymoo": ("pymoo", "which")}
@@ -154,7 +154,7 @@ def _file_source(spec: DatasetSpec) -> tuple[Roles, list[str]]:
     if not path.is_file():
         raise InputError(f"There is no file '{path}', which the dataset '{spec.title}' is to be read from.")
     roles = _roles(spec, None)
-    roles.settle(column_names(path))
+    roles.columns_kept(column_names(path))
     with path.open("rb") as file:
         return roles, [hashlib.file_digest(file, "sha256").hexdigest()]
 
@@ -163,11 +163,11 @@ def _roles(spec: DatasetSpec, own: Roles | None) -> Roles:
     """The roles of a file, or the entries given over the dataset's own."""
     if isinstance(spec.roles, str | Path):
         return Roles.load(spec.roles)
-    known = [one.name for one in fields(Roles)]
-    for name in spec.roles:
-        if name not in known:
-            raise unknown(f"role entry (given for the dataset '{spec.title}')", name, known)
-    return own.revised(**spec.roles) if own is not None else Roles(**{"quasi": {}, **spec.roles})
+    try:
+        entries = role_entries(spec.roles)
+        return own.revised(**entries) if own is not None else Roles(**{"quasi": {}, **entries})
+    except InputError as problem:
+        raise InputError(f"In the roles of the dataset '{spec.title}': {problem}") from problem
 
 
 def _checked_model(name: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -185,20 +185,20 @@ def _methods(spec: SolverSpec, answer: Answer) -> list[tuple[str, str, dict[str,
     """The label, the registered name and the options of every solver of a spec."""
     found = []
     for label, options in spec.each():
-        name, settled = spec.name, dict(options)
+        name, given = spec.name, dict(options)
         adapter, colon, native = spec.name.partition(":")
         if colon:
             if adapter not in ADAPTERS:
                 raise unknown(f"kind of solvers (asked for by '{spec.name}')", adapter, ADAPTERS)
             name, option = ADAPTERS[adapter]
-            settled = {option: native, **settled}
+            given = {option: native, **given}
         kind = registry.solver(name)
-        _configured(kind, settled)
+        _configured(kind, given)
         if answer == "front" and not issubclass(kind, FrontSolver):
             raise InputError(
                 f"The solver '{name}' answers with one solution and the study asks for fronts: leave it out."
             )
-        found.append((label, name, settled))
+        found.append((label, name, given))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Columns into arrays: numbers checked, values numbered, missing cells settled, sensitive numbers binned."""
+"""Columns into arrays: numbers checked, values numbered, missing cells treated, sensitive numbers binned."""
 
 from __future__ import annotations
 
@@ -253,17 +253,16 @@ def level_text(value: object) -> str:
     return _number_text(value) if isinstance(value, float) else str(value)
 
 
-def settle_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str, pd.Series], dict[str, Any]]:
+def treat_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str, pd.Series], dict[str, Any]]:
     """Apply the table's policy to the columns with a role; the report says what was done to which column.
 
     Other columns that are kept stay as they are.
     """
-    judged = [name for name in (*roles.quasi, *roles.sensitive, roles.target) if name is not None]
-    gaps = {name: columns[name].isna().to_numpy() for name in judged if columns[name].hasnans}
+    gaps = {name: columns[name].isna().to_numpy() for name in roles.complete if columns[name].hasnans}
     report: dict[str, Any] = {"policy": roles.missing, "records_dropped": 0, "columns": {}}
     if not gaps:
         return columns, report
-    settled = dict(columns)
+    treated = dict(columns)
     for name, gap in gaps.items():
         report["columns"][name] = {"missing": int(gap.sum())}
     match roles.missing:
@@ -273,18 +272,18 @@ def settle_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[st
             whole = ~np.logical_or.reduce(list(gaps.values()))
             if not whole.any():
                 raise InputError("Every record has a missing value, so missing='drop' would leave none; use 'impute'.")
-            settled = {name: column[whole] for name, column in columns.items()}
+            treated = {name: column[whole] for name, column in columns.items()}
             report["records_dropped"] = int(len(whole) - whole.sum())
         case "impute":
             for name in gaps:
-                value = _typical(columns[name], name, by_mean=roles.quasi.get(name) == "numeric" or name in roles.bins)
-                settled[name] = columns[name].fillna(value)
+                value = _typical(columns[name], name, by_mean=roles.is_number(name))
+                treated[name] = columns[name].fillna(value)
                 report["columns"][name]["filled_with"] = value
         case "category":
             for name in gaps:
-                settled[name], label = _with_missing_level(columns[name], name, roles)
+                treated[name], label = _with_missing_level(columns[name], name, roles)
                 report["columns"][name]["filled_with"] = label
-    return settled, report
+    return treated, report
 
 
 def _missing_error(gaps: dict[str, NDArray[np.bool_]]) -> InputError:

@@ -214,7 +214,7 @@ class Hierarchy:
                 f"{nearest(strangers[0], self._texts)} Add a line for every value of the column."
             )
         if (found < 0).any():
-            raise InputError("The hierarchy does not cover missing values; settle them first.")
+            raise InputError("The hierarchy does not cover missing values; fill them in or drop them first.")
         return position[found].astype(np.int32)
 
     def generalise(self, values: ArrayLike | pd.Series, level: int | NDArray[np.integer[Any]]) -> NDArray[np.object_]:

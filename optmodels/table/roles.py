@@ -1,22 +1,29 @@
-"""Column roles: what each column of a table is, and how the table is to be read; kept in a TOML file if wanted."""
+"""Column roles: what each column of a table is, and how the table is to be read.
+
+`Roles` is the only place where roles are written out: role files, keyword arguments and the command line follow its
+fields.
+"""
 
 from __future__ import annotations
 
-import json
-import tomllib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import pairwise
-from math import isfinite
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Literal, TypeGuard, get_args
-
-import numpy as np
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from optmodels.errors import InputError, nearest, unknown
 from optmodels.files import write_whole
+from optmodels.table import role_file
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.role_checks import (
+    check_column_names,
+    check_word,
+    checked_bins,
+    checked_number,
+    checked_order,
+    listed,
+)
 
 Kind = Literal["numeric", "categorical", "ordinal"]
 Others = Literal["error", "keep", "drop"]
@@ -24,28 +31,86 @@ Missing = Literal["error", "category", "drop", "impute"]
 Scaling = Literal["none", "standard", "range"]
 Bins = int | Sequence[float]
 
+Taker = TypeVar("Taker", bound=Callable[..., Any])
+
+
+class MoreRoles(TypedDict, total=False):
+    """The fields of `Roles` but `quasi` as keyword arguments; None is the same as not given."""
+
+    sensitive: str | Sequence[str] | None
+    identifiers: str | Sequence[str] | None
+    target: str | None
+    others: Others | Mapping[str, Literal["keep", "drop"]] | None
+    missing: Missing | None
+    scaling: Scaling | None
+    weights: Mapping[str, float] | None
+    gamma: float | None
+    bins: Mapping[str, Bins] | None
+    orders: Mapping[str, Sequence[object]] | None
+    hierarchies: Mapping[str, Hierarchy] | None
+
+
+class SomeRoles(MoreRoles, total=False):
+    """Any of the fields of `Roles` as keyword arguments."""
+
+    quasi: Mapping[str, Kind] | None
+
+
+def names_roles(function: Taker) -> Taker:
+    """The function, with a signature that lists the roles it takes as keyword arguments: for `help` and notebooks."""
+    found = signature(function)
+    own = [one for one in found.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
+    others = [name for name in role_names() if name not in found.parameters]
+    more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in others]
+    function.__signature__ = found.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    return function
+
+
+def _role(title: str) -> dict[str, str]:
+    """Of a field: it gives columns a role, which errors call so."""
+    return {"role": title}
+
+
+_DESCRIBES = {"describes": "columns"}  # of a field: it says more about some of the columns
+
 
 @dataclass(frozen=True)
 class Roles:
-    """Everything about a table but its data; validated when made, checked against columns by `settle`.
+    """Everything about a table but its data; checked when made, and against columns by `columns_kept`.
+
+    A column has one role; only sensitive attributes may be the target as well.
+
+    Attributes:
+        quasi: quasi-identifiers and their kinds, which a release recodes.
+        sensitive: what nobody is to learn about a person.
+        identifiers: columns that name a person, always dropped.
+        target: the column that a classifier is to predict, released as it is.
+        others: what becomes of all other columns: 'keep', 'drop', or a choice for each by name.
+        missing: what becomes of missing values.
+        scaling: how numeric and ordinal quasi-identifiers are made comparable.
+        weights: what a quasi-identifier counts, 1 unless given.
+        gamma: what a categorical mismatch costs.
+        bins: edges that numeric sensitive attributes are cut at, or a number of quantiles.
+        orders: values from lowest to highest, of ordinal quasi-identifiers and sensitive attributes.
+        hierarchies: generalisation hierarchies, of quasi-identifiers and sensitive attributes.
 
     >>> roles = Roles(quasi={"age": "numeric"}, sensitive=("illness",), identifiers=("name",))
-    >>> roles.settle(["name", "age", "illness"])
+    >>> roles.columns_kept(["name", "age", "illness"])
     ('age', 'illness')
     """
 
-    quasi: Mapping[str, Kind]
-    sensitive: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    target: str | None = None
-    others: Others | Mapping[str, Literal["keep", "drop"]] = "error"
+    quasi: Mapping[str, Kind] = field(metadata=_role("quasi-identifier"))
+    sensitive: tuple[str, ...] = field(default=(), metadata=_role("sensitive"))
+    identifiers: tuple[str, ...] = field(default=(), metadata=_role("identifier"))
+    target: str | None = field(default=None, metadata=_role("target"))
+    others: Others | Mapping[str, Literal["keep", "drop"]] = field(default="error", metadata=_role("other"))
     missing: Missing = "error"
     scaling: Scaling = "none"
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=dict, metadata=_DESCRIBES)
     gamma: float = 1.0
-    bins: Mapping[str, Bins] = field(default_factory=dict)
-    orders: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    bins: Mapping[str, Bins] = field(default_factory=dict, metadata=_DESCRIBES)
+    orders: Mapping[str, Sequence[object]] = field(default_factory=dict, metadata=_DESCRIBES)
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, metadata=_DESCRIBES)
 
     def __post_init__(self) -> None:
         if not isinstance(self.quasi, Mapping) or not self.quasi:
@@ -54,32 +119,32 @@ class Roles:
                 "'postcode': 'categorical'}."
             )
         self._set("quasi", dict(self.quasi))
-        self._set("sensitive", _names(self.sensitive))
-        self._set("identifiers", _names(self.identifiers))
+        self._set("sensitive", listed(self.sensitive))
+        self._set("identifiers", listed(self.identifiers))
         if isinstance(self.others, Mapping):
             self._set("others", dict(self.others) or "error")
-        self._set("weights", {name: _number(f"weight of '{name}'", w) for name, w in self.weights.items()})
-        self._set("gamma", _number("gamma", self.gamma))
-        self._set("bins", {name: _bins(name, bins) for name, bins in self.bins.items()})
-        self._set("orders", {name: _order(name, order) for name, order in self.orders.items()})
+        self._set("weights", {name: checked_number(f"weight of '{name}'", w) for name, w in self.weights.items()})
+        self._set("gamma", checked_number("gamma", self.gamma))
+        self._set("bins", {name: checked_bins(name, bins) for name, bins in self.bins.items()})
+        self._set("orders", {name: checked_order(name, order) for name, order in self.orders.items()})
         self._set("hierarchies", dict(self.hierarchies))
         self._check_words()
         self._check_one_role_each()
-        self._check_extras()
+        self._check_descriptions()
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     def _check_words(self) -> None:
         for name, kind in self.quasi.items():
-            _check_word(f"kind of quasi-identifier (asked for '{name}')", kind, get_args(Kind))
-        _check_word("missing-value policy", self.missing, get_args(Missing))
-        _check_word("scaling", self.scaling, get_args(Scaling))
+            check_word(f"kind of quasi-identifier (asked for '{name}')", kind, get_args(Kind))
+        check_word("missing-value policy", self.missing, get_args(Missing))
+        check_word("scaling", self.scaling, get_args(Scaling))
         if isinstance(self.others, dict):
             for name, choice in self.others.items():
-                _check_word(f"choice for the other column '{name}'", choice, ("keep", "drop"))
+                check_word(f"choice for the other column '{name}'", choice, ("keep", "drop"))
         else:
-            _check_word("choice for other columns", self.others, get_args(Others))
+            check_word("choice for other columns", self.others, get_args(Others))
 
     def _check_one_role_each(self) -> None:
         held: dict[str, list[str]] = {}
@@ -89,90 +154,110 @@ class Roles:
                     raise InputError(f"Column names are text, not {name!r}; rename the column first.")
                 held.setdefault(name, []).append(role)
         for name, roles in held.items():
-            if len(roles) > 1:
-                raise InputError(f"Column '{name}' has two roles, {' and '.join(roles)}; give it one.")
+            if len(roles) > 1 and roles != ["sensitive", "target"]:
+                raise InputError(f"Column '{name}' has two roles, {' and '.join(roles[:2])}; give it one.")
 
-    def _by_role(self) -> list[tuple[str, Iterable[str]]]:
-        return [
-            ("quasi-identifier", self.quasi),
-            ("sensitive", self.sensitive),
-            ("identifier", self.identifiers),
-            ("target", () if self.target is None else (self.target,)),
-            ("other", self.others if isinstance(self.others, dict) else ()),
-        ]
+    def _by_role(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [(_ROLES[name], _columns(name, getattr(self, name))) for name in _ROLES]
 
-    def _check_extras(self) -> None:
-        ordinal = [name for name, kind in self.quasi.items() if kind == "ordinal"]
-        _check_given("weights", self.weights, self.quasi, "quasi-identifiers")
-        _check_given("bins", self.bins, self.sensitive, "sensitive attributes")
-        sensitive = "quasi-identifiers and sensitive attributes"
-        _check_given("orders", self.orders, [*ordinal, *self.sensitive], f"ordinal {sensitive}")
-        _check_given("hierarchies", self.hierarchies, [*self.quasi, *self.sensitive], sensitive)
+    def _check_descriptions(self) -> None:
+        for setting in _DESCRIPTIONS:
+            allowed, who = _describable(setting, self.quasi, self.sensitive)
+            for name in getattr(self, setting):
+                if name not in allowed:
+                    raise InputError(
+                        f"{setting}= names '{name}', but it is for {who} only "
+                        f"({', '.join(allowed) or 'there are none'}).{nearest(name, allowed)}"
+                    )
         for name in self.bins:
             if name in self.orders:
                 raise InputError(f"Column '{name}' has both bins and an order; bins have an order already, keep one.")
 
-    def settle(self, columns: Iterable[str]) -> tuple[str, ...]:
-        """The columns to keep, in their own order, or an error that says which columns are unsettled and how."""
-        present = tuple(columns)
-        _check_names(present)
-        for role, names in self._by_role():
-            for name in names:
-                if name not in present:
-                    raise InputError(
-                        f"There is no column '{name}' (named as {role}).{nearest(name, present)} "
-                        f"The columns are {', '.join(present)}."
-                    )
+    @property
+    def encoded(self) -> tuple[str, ...]:
+        """The columns whose values are numbered or measured: quasi-identifiers and sensitive attributes."""
+        return (*self.quasi, *self.sensitive)
+
+    @property
+    def complete(self) -> tuple[str, ...]:
+        """The columns that may have no missing value: those that are encoded, and the target."""
+        return tuple(dict.fromkeys([*self.encoded, *_columns("target", self.target)]))
+
+    def is_number(self, name: str) -> bool:
+        """Whether the values of a column must be numbers: a numeric quasi-identifier, or binned."""
+        return self.quasi.get(name) == "numeric" or name in self.bins
+
+    def absent(self, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
+        """The role and the name of every column that has a role and is not there."""
+        present = set(columns)
+        return tuple((role, name) for role, names in self._by_role() for name in names if name not in present)
+
+    def undecided(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """The columns without a role of which `others` does not say what to do either.
+
+        >>> Roles(quasi={"age": "numeric"}).undecided(["age", "town"])
+        ('town',)
+        """
+        return () if self.others in ("keep", "drop") else self._without_role(columns)
+
+    def _without_role(self, columns: Iterable[str]) -> tuple[str, ...]:
         given = {name for _, names in self._by_role() for name in names}
-        unsettled = [name for name in present if name not in given]
-        if unsettled and self.others not in ("keep", "drop"):
+        return tuple(name for name in columns if name not in given)
+
+    def columns_kept(self, columns: Iterable[str]) -> tuple[str, ...]:
+        """The columns to keep, in their own order.
+
+        Raises:
+            InputError: a column that has a role is not there, or one that is there has none.
+        """
+        present = tuple(columns)
+        check_column_names(present)
+        for role, name in self.absent(present):
             raise InputError(
-                f"These columns have no role: {', '.join(unsettled)}. Name them as quasi-identifiers (quasi=), "
-                "sensitive=, target= or identifiers= (always dropped), or settle the rest with others='drop' or "
+                f"There is no column '{name}' (named as {role}).{nearest(name, present)} "
+                f"The columns are {', '.join(present)}."
+            )
+        if undecided := self.undecided(present):
+            raise InputError(
+                f"These columns have no role: {', '.join(undecided)}. Name them as quasi-identifiers (quasi=), "
+                "sensitive=, target= or identifiers= (always dropped), or decide on the rest with others='drop' or "
                 "others='keep' (kept as they are), or one by one with others={name: 'keep' or 'drop'}."
             )
-        left_out = {*self.identifiers, *(unsettled if self.others == "drop" else ())}
+        left_out = {*self.identifiers, *(self._without_role(present) if self.others == "drop" else ())}
         if isinstance(self.others, dict):
             left_out.update(name for name, choice in self.others.items() if choice == "drop")
         return tuple(name for name in present if name not in left_out)
 
-    def revised(
-        self,
-        *,
-        quasi: Mapping[str, Kind] | None = None,
-        sensitive: str | Sequence[str] | None = None,
-        identifiers: Sequence[str] | None = None,
-        target: str | None = None,
-        others: Others | Mapping[str, Literal["keep", "drop"]] | None = None,
-        missing: Missing | None = None,
-        scaling: Scaling | None = None,
-        weights: Mapping[str, float] | None = None,
-        gamma: float | None = None,
-        bins: Mapping[str, Bins] | None = None,
-        orders: Mapping[str, Sequence[object]] | None = None,
-        hierarchies: Mapping[str, Hierarchy] | None = None,
-    ) -> Roles:
-        """The same roles with some of them replaced; what is not given stays.
+    def revised(self, **roles: Unpack[SomeRoles]) -> Roles:
+        """The same roles with some of them replaced; what is not given, or None, stays.
 
         >>> Roles(quasi={"age": "numeric"}).revised(scaling="range").scaling
         'range'
         """
-        given = {
-            "quasi": quasi,
-            "sensitive": None if sensitive is None else _names(sensitive),
-            "identifiers": None if identifiers is None else _names(identifiers),
-            "target": target,
-            "others": others,
-            "missing": missing,
-            "scaling": scaling,
-            "weights": weights,
-            "gamma": gamma,
-            "bins": bins,
-            "orders": orders,
-            "hierarchies": hierarchies,
-        }
-        changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        return replace(self, **changes)
+        return replace(self, **given_roles(**roles))
+
+    def reassigned(self, **roles: Unpack[SomeRoles]) -> Roles:
+        """The roles with some replaced, where a column that is given another role loses the one it had.
+
+        >>> known = Roles(quasi={"age": "numeric", "town": "categorical"}, weights={"town": 2.0})
+        >>> known.reassigned(sensitive="town")
+        Roles(quasi={'age': 'numeric'}, sensitive=('town',), identifiers=(), target=None, others='error', ...)
+        """
+        given = given_roles(**roles)
+        changed: dict[str, Any] = {}
+        for name in _ROLES:
+            taken = {
+                column
+                for other in _ROLES
+                if other in given and {name, other} != {"sensitive", "target"}
+                for column in _columns(other, given[other])
+            }
+            changed[name] = given[name] if name in given else _without(getattr(self, name), taken)
+        for setting in _DESCRIPTIONS:
+            allowed, _ = _describable(setting, changed["quasi"], listed(changed["sensitive"]))
+            kept = {column: value for column, value in getattr(self, setting).items() if column in allowed}
+            changed[setting] = {**kept, **given.get(setting, {})}
+        return replace(self, **{**given, **changed})
 
     def save(self, path: str | Path) -> None:
         """Write the roles as TOML, to be reused on new data."""
@@ -185,19 +270,7 @@ class Roles:
         >>> print(Roles(quasi={"age": "numeric"}, sensitive=("illness",)).to_toml().splitlines()[0])
         sensitive = ["illness"]
         """
-        lines: list[str] = []
-        tables: list[str] = []
-        for name in (one.name for one in fields(self) if one.name != "hierarchies"):
-            value = getattr(self, name)
-            if isinstance(value, dict):
-                entries = [f"{_toml(key)} = {_toml(entry)}" for key, entry in value.items()]
-                tables += ["", f"[{name}]", *entries] if entries else []
-            elif value is not None:
-                lines.append(f"{name} = {_toml(value)}")
-        for name, hierarchy in self.hierarchies.items():
-            values, *levels = (column.tolist() for _, column in hierarchy.to_frame().items())
-            tables += ["", f"[hierarchies.{_toml(name)}]", f"values = {_toml(values)}", f"levels = {_toml(levels)}"]
-        return "\n".join([*lines, *tables]) + "\n"
+        return role_file.written({name: getattr(self, name) for name in role_names()})
 
     @classmethod
     def load(cls, path: str | Path) -> Roles:
@@ -214,115 +287,83 @@ class Roles:
     @classmethod
     def from_toml(cls, text: str, *, folder: Path = Path()) -> Roles:
         """The roles written in TOML text; hierarchy files are looked for in `folder`."""
-        try:
-            given = tomllib.loads(text)
-        except tomllib.TOMLDecodeError as problem:
-            raise InputError(f"This is not valid TOML: {problem}.") from problem
-        names = [one.name for one in fields(cls)]
-        for key, value in given.items():
-            if key not in names:
-                raise unknown("entry of a role file called", key, names)
-            wants_table = key in ("quasi", "weights", "bins", "orders", "hierarchies")
-            if wants_table and not isinstance(value, dict):
-                raise InputError(f"'{key}' must be a table of column names, such as [{key}], not {value!r}.")
-        given["hierarchies"] = {
-            name: _hierarchy(name, form, folder) for name, form in given.get("hierarchies", {}).items()
-        }
-        given.setdefault("quasi", {})
-        return cls(**given)
+        return cls(**{"quasi": {}, **role_entries(role_file.parsed(text), folder)})
 
 
-def _check_names(columns: Sequence[str]) -> None:
-    for name in columns:
-        if not isinstance(name, str):
-            raise InputError(
-                f"Column names are text, but one is {name!r}; rename it first, e.g. frame.rename(columns=str)."
-            )
-    twice = [name for name, count in Counter(columns).items() if count > 1]
-    if twice:
-        raise InputError(f"The column '{twice[0]}' appears more than once; rename or remove its copies.")
+def role_names() -> tuple[str, ...]:
+    """The names of all roles and of what else is said about columns.
+
+    >>> role_names()[:3]
+    ('quasi', 'sensitive', 'identifiers')
+    """
+    return tuple(one.name for one in fields(Roles))
 
 
-def _names(names: str | Iterable[str] | None) -> tuple[str, ...]:
-    if names is None:
-        return ()
-    if not isinstance(names, Iterable):
-        raise InputError(f"Give column names as text or a list of texts, not {names!r}.")
-    return (names,) if isinstance(names, str) else tuple(names)
+def given_roles(**roles: Unpack[SomeRoles]) -> dict[str, Any]:
+    """Those of the keyword arguments that are not None.
+
+    >>> given_roles(target="cured", sensitive=None)
+    {'target': 'cured'}
+    >>> given_roles(sensitve="illness")
+    Traceback (most recent call last):
+    optmodels.errors.InputError: There is no role 'sensitve'. Did you mean 'sensitive'? ...
+    """
+    for name in roles:
+        if name not in role_names():
+            raise unknown("role", name, role_names())
+    return {name: value for name, value in roles.items() if value is not None}
 
 
-def _check_word(what: str, word: object, choices: Sequence[str]) -> None:
-    if word not in choices:
-        raise unknown(what, str(word), choices)
+def role_entries(given: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
+    """The entries of a role file as keyword arguments; files of hierarchies are looked for in `folder`.
+
+    >>> role_entries({"quasi": {"age": "numeric"}, "gamma": 2})
+    {'quasi': {'age': 'numeric'}, 'gamma': 2}
+    """
+    for name, value in given.items():
+        if name not in role_names():
+            raise unknown("entry of a role file called", name, role_names())
+        if name in ("quasi", *_DESCRIPTIONS) and not isinstance(value, dict):
+            raise InputError(f"'{name}' must be a table of column names, such as [{name}], not {value!r}.")
+    trees = {name: role_file.hierarchy(name, form, folder) for name, form in given.get("hierarchies", {}).items()}
+    return {**given, **({"hierarchies": trees} if trees else {})}
 
 
-def _check_given(what: str, given: Iterable[str], allowed: Iterable[str], who: str) -> None:
-    known = list(allowed)
-    for name in given:
-        if name not in known:
-            raise InputError(
-                f"{what}= names '{name}', but it is for {who} only ({', '.join(known) or 'there are none'})."
-                f"{nearest(name, known)}"
-            )
+for _method in (Roles.revised, Roles.reassigned):
+    names_roles(_method)
+
+# The fields that give columns a role, by what errors call the role; and those that say more about columns.
+_ROLES: dict[str, str] = {one.name: one.metadata["role"] for one in fields(Roles) if "role" in one.metadata}
+_DESCRIPTIONS = tuple(one.name for one in fields(Roles) if "describes" in one.metadata)
 
 
-def _number(what: str, value: object) -> float:
-    if not _is_number(value) or not isfinite(value) or value < 0:
-        raise InputError(f"The {what} must be a finite number of at least 0, not {value!r}.")
-    return float(value)
+def _columns(name: str, value: Any) -> tuple[str, ...]:
+    """The columns that the field of this name and value gives its role."""
+    if name == "others":
+        return tuple(value) if isinstance(value, Mapping) else ()
+    return () if value is None else listed(value) if name != "target" else (value,)
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+def _without(value: Any, columns: set[str]) -> Any:
+    """What a field says, without some of the columns."""
+    if isinstance(value, Mapping):
+        return {name: said for name, said in value.items() if name not in columns}
+    if isinstance(value, tuple):
+        return tuple(name for name in value if name not in columns)
+    return None if value in columns else value
 
 
-def _bins(name: str, bins: Bins) -> Bins:
-    if isinstance(bins, int | np.integer) and not isinstance(bins, bool):
-        if bins >= 2:
-            return int(bins)
-    elif isinstance(bins, Iterable) and not isinstance(bins, str):
-        edges = tuple(bins)
-        finite = all(_is_number(edge) and isfinite(edge) for edge in edges)
-        if len(edges) >= 2 and finite and all(low < high for low, high in pairwise(edges)):
-            return tuple(float(edge) for edge in edges)
-    raise InputError(
-        f"The bins of '{name}' must be a number of quantiles (2 or more) or rising edges such as [0, 10, 20], "
-        f"not {bins!r}."
-    )
-
-
-def _order(name: str, order: Sequence[object]) -> tuple[object, ...]:
-    if isinstance(order, str) or not isinstance(order, Iterable):
-        raise InputError(f"The order of '{name}' must list its values from lowest to highest, not {order!r}.")
-    values = tuple(value.item() if isinstance(value, np.generic) else value for value in order)
-    for value in values:
-        if not isinstance(value, str | int | float):
-            raise InputError(f"The order of '{name}' contains {value!r}; only text and numbers can be ordered here.")
-    if not values or len(set(values)) < len(values):
-        raise InputError(f"The order of '{name}' must list each of its values once, not {list(values)}.")
-    return values
-
-
-def _hierarchy(name: str, form: object, folder: Path) -> Hierarchy:
-    match form:
-        case str():
-            return Hierarchy.from_csv(folder / form)
-        case {"values": list() as values, "levels": list() as levels, **rest} if not rest:
-            return Hierarchy(values, levels)
-    raise InputError(f"The hierarchy of '{name}' must be a file name, or have 'values' and 'levels'.")
-
-
-def _toml(value: object) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case str():
-            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-        case int() | float():
-            return repr(value)
-        case list() | tuple():
-            return "[" + ", ".join(_toml(item) for item in value) + "]"
-    raise InputError(f"{value!r} cannot be written to a role file; use text or numbers.")
+def _describable(setting: str, quasi: Mapping[str, Kind], sensitive: Sequence[str]) -> tuple[list[str], str]:
+    """The columns that a field may say more about, and what they are."""
+    match setting:
+        case "weights":
+            return list(quasi), "quasi-identifiers"
+        case "bins":
+            return list(sensitive), "sensitive attributes"
+        case "orders":
+            ordinal = [name for name, kind in quasi.items() if kind == "ordinal"]
+            return [*ordinal, *sensitive], "ordinal quasi-identifiers and sensitive attributes"
+    return [*quasi, *sensitive], "quasi-identifiers and sensitive attributes"
 
 
 def _write_text(file: Path, text: str) -> None:

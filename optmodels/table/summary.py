@@ -9,20 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from optmodels.table.encoding import sorted_levels
-
-if TYPE_CHECKING:
-    from optmodels.table._table import Table
-    from optmodels.table.roles import Scaling
+from optmodels.table.encoded import Encoded, Levelled
+from optmodels.table.levels import Counts, Levels
+from optmodels.table.roles import Scaling
 
 Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -67,36 +62,15 @@ class Moments:
 
 
 @dataclass(frozen=True)
-class Levels:
-    """The values of a column in the order of their codes, and how often each occurs."""
-
-    values: pd.Index
-    counts: Counts
-    given: tuple[object, ...] | None  # the order that was given for them, if any
-
-    def merged(self, other: Levels, name: str) -> Levels:
-        """The values of both, in the order of both."""
-        if self.given is not None:
-            # a value that a piece lacks is spelled as in the order given, where others know it as a number
-            spelled = [
-                theirs if str(mine) == str(asked) and mine == asked else mine
-                for mine, theirs, asked in zip(self.values, other.values, self.given, strict=True)
-            ]
-            return Levels(pd.Index(spelled), self.counts + other.counts, self.given)
-        together = self.values.append(other.values)
-        codes, values = sorted_levels(pd.Series(together), name)
-        counts = np.bincount(codes, weights=np.concatenate([self.counts, other.counts]), minlength=len(values))
-        return Levels(values, counts.astype(np.int64), None)
-
-
-@dataclass(frozen=True)
 class Whole:
     """A table summed up.
 
-    >>> from optmodels.table import Table
-    >>> ages = [Table(pd.DataFrame({"age": some}), quasi={"age": "numeric"}) for some in ([30, 32], [40, 50])]
-    >>> whole = Whole.of(ages[0]).merged(Whole.of(ages[1]))
-    >>> whole.n, whole.moments["age"].mean
+    >>> import pandas as pd
+    >>> from optmodels.table.roles import Roles
+    >>> pieces = [pd.DataFrame({"age": [30, 32]}), pd.DataFrame({"age": [40, 50]})]
+    >>> one, other = (Whole.of(Encoded(piece, Roles(quasi={"age": "numeric"}))) for piece in pieces)
+    >>> both = one.merged(other)
+    >>> both.n, both.moments["age"].mean
     (4, 38.0)
     """
 
@@ -107,24 +81,25 @@ class Whole:
     sensitive_ordered: tuple[bool, ...]
 
     @classmethod
-    def of(cls, table: Table) -> Whole:
-        """A table summed up as if it were all there is."""
-        numeric = [name for name, kind in table.kinds.items() if kind == "numeric"]
+    def of(cls, columns: Encoded) -> Whole:
+        """A table's columns summed up as if they were all there is."""
+        roles = columns.roles
 
-        def levels(name: str, codes: NDArray[np.int32], values: pd.Index) -> Levels:
-            order = table.roles.orders.get(name)
-            given = tuple(values) if name in table.roles.bins else tuple(order) if order is not None else None
+        def levels(name: str, levelled: Levelled) -> Levels:
+            codes, values = levelled
+            order = roles.orders.get(name)
+            given = tuple(values) if name in roles.bins else tuple(order) if order is not None else None
             return Levels(values, np.bincount(codes, minlength=len(values)).astype(np.int64), given)
 
+        places = {name: j for j, name in enumerate(columns.measured) if roles.quasi[name] == "numeric"}
+        quasi = {name: (columns.level_codes(name), values) for name, values in columns.levels.items()}
+        sensitive = zip(columns.sensitive_codes.T, columns.sensitive_levels, strict=True)
         return cls(
-            n=table.n,
-            moments={name: Moments.of(table.values[:, table.measured.index(name)]) for name in numeric},
-            levels={name: levels(name, table.level_codes(name), table.levels[name]) for name in table.levels},
-            sensitive={
-                name: levels(name, table.sensitive_codes[:, j], table.sensitive_levels[j])
-                for j, name in enumerate(table.sensitive)
-            },
-            sensitive_ordered=table.sensitive_ordered,
+            n=columns.n,
+            moments={name: Moments.of(columns.values[:, j]) for name, j in places.items()},
+            levels={name: levels(name, levelled) for name, levelled in quasi.items()},
+            sensitive={name: levels(name, one) for name, one in zip(roles.sensitive, sensitive, strict=True)},
+            sensitive_ordered=columns.sensitive_ordered,
         )
 
     def merged(self, other: Whole) -> Whole:
@@ -142,7 +117,7 @@ class Whole:
         """Several tables summed up together."""
         return reduce(cls.merged, pieces)
 
-    def measured(self, name: str) -> Moments:
+    def moments_of(self, name: str) -> Moments:
         """The moments of a numeric quasi-identifier, or of an ordinal one's ranks."""
         return self.moments[name] if name in self.moments else Moments.of_ranks(self.levels[name].counts)
 
@@ -152,7 +127,7 @@ class Whole:
 
     def scaling(self, name: str, scaling: Scaling) -> tuple[float, float]:
         """What a scaling takes off a measured attribute, and what it divides it by."""
-        moments = self.measured(name)
+        moments = self.moments_of(name)
         reach = moments.high - moments.low
         match scaling:
             case "standard":

@@ -10,6 +10,7 @@ import numpy as np
 
 from optmodels import registry
 from optmodels.errors import InputError, unknown, whole
+from optmodels.parallel import cores
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
@@ -170,7 +171,7 @@ class Blocks(Solver):
         """How many workers there are to be in threads or processes; a cluster has its own."""
         if self.workers is not None:
             return self.workers
-        return crew.cores() if self.backend != "in-process" or inner in _SIDE_BY_SIDE else 1
+        return cores() if self.backend != "in-process" or inner in _SIDE_BY_SIDE else 1
 
     def configured(self, inner: str, records: int, *, timed: bool) -> Solver:
         """The inner solver; blocks are what is done side by side, so within one there is one worker."""

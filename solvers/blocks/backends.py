@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from multiprocessing import get_context
 from typing import Any
 
+from optmodels.parallel import limited_to, share_of
 from optmodels.problem import Problem
 from optmodels.solver.interrupt import Interrupt
 from solvers.blocks.crew import Backend, Crew, Step, crew
@@ -79,18 +80,18 @@ def _work_in_process(blocks: Sequence[int], orders: Orders) -> list[Solved]:
 
 
 def _work_on_dask(parts: list[Problem], orders: Orders) -> list[Solved]:
-    with pressed_once(_unwanted()) as interrupt:
+    from distributed import get_worker
+
+    worker = get_worker()
+    with pressed_once(_unwanted(worker)) as interrupt, limited_to(share_of(worker.state.nthreads)):
         return solve_batch(parts, orders, interrupt)
 
 
-def _unwanted() -> Callable[[], bool]:
-    """Whether nobody waits any more for the Dask task that asks.
+def _unwanted(worker: Any) -> Callable[[], bool]:
+    """Whether nobody waits any more for the task that asks, on its Dask worker.
 
     Dask lets a task that is under way run to its end, though it was cancelled, its client is gone or its worker lost
     the scheduler: it knows of no way to stop a thread. So the task looks itself at what its worker knows of it.
     """
-    from distributed import get_worker
-
-    worker = get_worker()
     task = worker.state.tasks[worker.get_current_task()]
     return lambda: task.state == "cancelled" or worker.status.name in ("closing", "closed", "failed")

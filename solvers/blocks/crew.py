@@ -6,7 +6,6 @@ whether it had to be done twice because a worker died.
 
 from __future__ import annotations
 
-import os
 import signal
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from multiprocessing import get_context
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from optmodels.errors import InputError, MissingDependencyError
+from optmodels.parallel import begin_worker, share_of
 from solvers.blocks.watching import LOOK_SECONDS
 
 Backend = Literal["in-process", "processes", "dask"]
@@ -120,13 +120,14 @@ def crew(
         yield Crew(lambda: client.get_executor(pure=False), lambda: sum(client.nthreads().values()))
         return
     made: list[Executor] = []
+    share = share_of(workers)
 
     def make() -> Executor:
         if backend == "processes":
             # a fresh interpreter: a fork would copy locks that threads of this process hold at that moment
-            made.append(ProcessPoolExecutor(workers, get_context("spawn"), _begin, (begin, given)))
+            made.append(ProcessPoolExecutor(workers, get_context("spawn"), _begin, (share, begin, given)))
         else:
-            made.append(ThreadPoolExecutor(workers))
+            made.append(ThreadPoolExecutor(workers, initializer=begin_worker, initargs=(share,)))
         return made[-1]
 
     try:
@@ -136,15 +137,11 @@ def crew(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _begin(begin: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
+def _begin(share: int, begin: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
+    begin_worker(share)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all, and the parent decides
     if begin is not None:
         begin(*given)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

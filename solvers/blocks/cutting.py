@@ -8,7 +8,6 @@ it might have become are merged, as it were, before they exist.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
+from optmodels.parallel import threads
 from optmodels.partition import group_rows
 from optmodels.price import SPREAD, Floats, Price
 from optmodels.problem import Problem
@@ -28,7 +28,6 @@ from solvers.mondrian import cut_once
 Cut = Literal["kd", "strata"]
 
 _PIECES = 16  # parts that threads share out among themselves
-_THREADS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +97,7 @@ def cut_into_blocks(
             cutter.split(*waiting.pop(), waiting, leaves, cuts)
         leaves.extend(waiting)
 
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with threads() as pool:
         list(pool.map(finish, parts))
     leaves.sort()
     starts = np.array([0, *(high for _, high in leaves)], np.int64)

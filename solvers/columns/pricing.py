@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.parallel import threads
 from solvers.columns.charges import charged, rewards
 from solvers.columns.duals import Duals
 from solvers.columns.instance import Floats, Instance, Ints, PairBound
 from solvers.columns.search import Limit
 from solvers.columns.sweeps import collect, collect_few, search_many, star_bounds
 
-_THREADS = 2
 _MOST_KEPT_BYTES = 2_000_000_000  # of pairwise bounds
 _CHUNK = 16  # seeds times class size
 _POLL_SECONDS = 0.1
@@ -229,7 +229,7 @@ class Pricer:
         """
         # A search from one seed takes about as many times longer as classes are larger.
         chunks = np.array_split(places, max(1, len(places) * self.instance.smallest // _CHUNK))
-        pool = ThreadPoolExecutor(_THREADS)
+        pool = threads()
         self._limit.halted[0] = False
         try:
             jobs = [pool.submit(work, chunk) for chunk in chunks]

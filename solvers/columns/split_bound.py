@@ -23,13 +23,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from optmodels.parallel import threads
 from solvers.columns.instance import Floats, Instance, Ints
 from solvers.columns.split_kernels import Refined, Shares, pay_nearest, price_seeds, shift_unanswered, split_evenly
 
 _LEAST_SIZE = 3
 _MOST_RECORDS = 3_000  # matrices of all pairs, and of the candidates' pairs of every record
 _CANDIDATES = 60
-_THREADS = 2
 _CHUNKS = 16
 _QUANTUM = 2.0**-28  # of the most expensive pair
 
@@ -63,7 +63,7 @@ def split_bound(
     """Report ever better lower bounds on every partition's price; `goal` is the incumbent's."""
     pairs = instance.pair_bound(instance.smallest).distance[np.ix_(instance.type_of, instance.type_of)]
     pairs = np.ascontiguousarray(pairs)
-    with ThreadPoolExecutor(_THREADS) as pool:
+    with threads() as pool:
         payments, shift = _split_alone(pool, pairs, instance.smallest, goal, proved, expired)
         if not first_stage_only and not expired():
             shares = _shares(pairs, shift, payments, instance.smallest)

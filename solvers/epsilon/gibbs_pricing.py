@@ -10,7 +10,6 @@ the distribution p. Any worths and any p are valid; good ones are found by ascen
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from math import inf
@@ -21,6 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
+from optmodels.parallel import threads
 from optmodels.partition import class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
 from solvers.columns.candidate_centres import Groups, grouped_price, taken
@@ -30,7 +30,7 @@ from solvers.epsilon.gibbs_ascent import settle
 Ints = NDArray[np.int64]
 
 _CELLS_AT_ONCE = 64  # by one worker between two looks at the clock
-_WORKERS = 2
+_PORTIONS = 2  # searched from one best class; no number of cores: what is found must not depend on the machine
 _NODES = 2_000  # visited of so many cells before boxes are no longer halved
 _CELLS = 64  # boxes of numeric coordinates to begin with, over all attributes
 _MODES = 64  # combinations of categories told apart; further attributes cost nothing, which keeps the bound valid
@@ -134,10 +134,10 @@ class Kinds:
             return float(lowest), list(classes)
 
         portions = max(1, len(field.low) // _CELLS_AT_ONCE)
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            for first in range(0, portions, _WORKERS):
+        with threads(_PORTIONS) as pool:
+            for first in range(0, portions, _PORTIONS):
                 # Every portion has cells from everywhere.
-                places = range(first, min(first + _WORKERS, portions))
+                places = range(first, min(first + _PORTIONS, portions))
                 for lowest, classes in pool.map(look, [np.arange(p, len(field.low), portions) for p in places]):
                     found += classes
                     floor = min(floor, lowest)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +14,7 @@ import numpy as np
 
 from optmodels.conditions import ClassTest
 from optmodels.errors import whole
+from optmodels.parallel import threads
 from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.problem import Problem
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from optmodels.centroids.space import Decoded
 
 _EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
-_AT_ONCE = 2  # local searches side by side
+_TASKS = 2  # local searches drawn from one archive; no number of cores: what is found must not depend on the machine
 _ROUNDS_PER_CLASS = 0.5  # of ruin and recreate, in one local search
 _MATINGS = 5  # times that mating is tried again for partitions not yet known
 _ANCHORS_SHARE = 0.2  # of the evaluations or the time, for the ends of the front
@@ -306,10 +306,10 @@ class FrontSearch:
             and self._searched < _SEARCHES_SHARE * (self._work - self._anchors)
         ):
             before, seconds = self._work, self._seconds(_ONE_SEARCH)
-            tasks = [self._task() for _ in range(_AT_ONCE)]
+            tasks = [self._task() for _ in range(_TASKS)]
             if not all(map(self._possible, tasks)):
                 return
-            with ThreadPoolExecutor(_AT_ONCE) as pool:
+            with threads(_TASKS) as pool:
                 found = list(pool.map(partial(self._improved, seconds), tasks))
             for better in found:
                 if better is None:
@@ -323,7 +323,7 @@ class FrontSearch:
     def _improved(self, seconds: float | None, task: Task) -> Improved | None:
         if task.classes is not None:
             test = self.intensifier.beyond(task.labels, task.seed)
-            most = self._left / _AT_ONCE
+            most = self._left / _TASKS
             return self.intensifier.leap(task.labels, test, task.classes, task.seed, most, seconds)
         test = self.intensifier.conditions(task.labels, task.share, task.seed)
         return self.intensifier.improve(task.labels, test, self._rounds(task.labels), task.seed, seconds)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from optmodels.errors import whole
+from optmodels.parallel import cores
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Stop
@@ -13,7 +14,7 @@ from optmodels.solver import Run, Solver
 from optmodels.structures import Assignment, Priced
 from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
-from solvers.local_search.search import Descent, Schedule, follow, improve
+from solvers.local_search.search import SHARES, Descent, Schedule, follow, improve
 
 __all__ = ["LocalSearch", "improve"]
 
@@ -30,22 +31,30 @@ class LocalSearch(Solver):
 
     With `iterations` the search is that many rounds of ruin and recreate and the same for the same seed;
     without it and without a time limit it ends when longer and longer coolings no longer help.
+    `workers` search shares of the classes side by side, and another number of them is another search: unless given they
+    are as many as there are cores where the clock decides anyway, and the same on any machine otherwise.
     """
 
     name: ClassVar[str] = "local_search"
     summary: ClassVar[str] = "relocations, exchanges and annealed ruin and recreate; any start, anytime, heuristic"
 
     iterations: int | None = None
-    workers: int = 2
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         if self.iterations is not None:
             whole("iterations", self.iterations, 0)
-        whole("workers", self.workers, 1)
+        if self.workers is not None:
+            whole("workers", self.workers, 1)
 
     def cannot(self, problem: Problem) -> str | None:
         """Sizes and caps must leave a way to a first partition."""
         return None if problem.structure(Assignment) is None else problem.lacks_pymoo()
+
+    def _workers(self, run: Run) -> int:
+        if self.workers is not None:
+            return self.workers
+        return SHARES if self.iterations is not None or run.time_limit is None else cores()
 
     def search(self, problem: Problem, run: Run) -> None:
         """Start from the given partition or from k-d cuts, and improve until time, iterations or ideas run out."""
@@ -70,7 +79,7 @@ class LocalSearch(Solver):
             start,
             fixed=n_classes is not None,
             seed=run.seed,
-            workers=self.workers,
+            workers=self._workers(run),
         )
         seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
         try:

@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from optmodels.parallel import cores
 from optmodels.partition import group_rows, members
 from optmodels.price import SPREAD, Price
 
@@ -59,7 +60,7 @@ def neighbourhoods(price: Price, length: int, seed: int = 0) -> Near:
     length = min(length + 1, len(distinct))
     if distinct.size <= EXACT_CELLS:
         p = 2 if price.kind == SPREAD else 1
-        found = cKDTree(distinct).query(distinct, k=np.arange(1, length + 1), p=p, workers=2)[1]
+        found = cKDTree(distinct).query(distinct, k=np.arange(1, length + 1), p=p, workers=cores())[1]
         lists = np.ascontiguousarray(found, dtype=np.int32)
     else:
         lists = _by_trees(distinct, length, np.random.default_rng(seed))

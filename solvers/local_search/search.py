@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from optmodels.conditions import ClassTest
+from optmodels.parallel import threads
 from optmodels.partition import Labels, canonical
 from optmodels.price import Price
 from solvers.local_search.construct import make_feasible
@@ -30,6 +30,8 @@ CLASSES_PER_WORKER = 20
 STEPS = 200  # least number of temperatures of one cooling
 FEW_STEPS = 50  # the same where so few rounds are to be made that going from step to step would take most of the time
 ROUNDS_AT_ONCE = 2_000
+# Of the classes, searched side by side; no number of cores: for a seed the answer must not depend on the machine.
+SHARES = 2
 SETTLE_ROUNDS = 0.25  # rounds per record between two looks at the whole partition
 QUICK = 0.05  # of the time, for a first quick cooling
 PERIODS = (
@@ -56,7 +58,7 @@ class Descent:
         *,
         fixed: bool,
         seed: int,
-        workers: int = 2,
+        workers: int = SHARES,
         widest: int = 6,
         near: Near | None = None,
     ) -> None:
@@ -132,7 +134,7 @@ class Descent:
         if workers == 1:
             work(0)
             return
-        with ThreadPoolExecutor(workers) as pool:
+        with threads(workers) as pool:
             list(pool.map(work, range(workers)))
 
     def _share_out(self, workers: int) -> list[Share]:

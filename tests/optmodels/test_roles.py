@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import re
+from inspect import signature
 from pathlib import Path
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from optmodels.datasets import load
 from optmodels.errors import InputError
+from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.roles import Roles
+from optmodels.table.roles import MoreRoles, Roles, SomeRoles, given_roles, role_names
 
 finite = st.floats(0, allow_infinity=False)
 scalars = st.one_of(st.text(max_size=5), st.integers(), st.floats(allow_nan=False, allow_infinity=False))
@@ -31,7 +35,7 @@ def all_roles(draw: st.DrawFn) -> Roles:
         quasi=quasi,
         sensitive=(sensitive,),
         identifiers=tuple(rest[2:3]),
-        target=draw(st.one_of(st.none(), st.just(target))),
+        target=draw(st.sampled_from([None, target, sensitive])),  # a sensitive attribute may be the target, too
         others=draw(choices),
         missing=draw(st.sampled_from(["error", "category", "drop", "impute"])),
         scaling=draw(st.sampled_from(["none", "standard", "range"])),
@@ -102,7 +106,8 @@ def test_absent_role_file(tmp_path: Path) -> None:
         ({"others": "kep"}, "no choice for other columns 'kep'. Did you mean 'keep'"),
         ({"others": {"x": "error"}}, "no choice for the other column 'x' 'error'"),
         ({"sensitive": ("age",)}, "Column 'age' has two roles, quasi-identifier and sensitive"),
-        ({"sensitive": ("s",), "target": "s"}, "Column 's' has two roles, sensitive and target"),
+        ({"identifiers": ("s",), "target": "s"}, "Column 's' has two roles, identifier and target"),
+        ({"sensitive": ("s", "s"), "target": "s"}, "Column 's' has two roles, sensitive and sensitive"),
         ({"sensitive": ("s", "s")}, "Column 's' has two roles, sensitive and sensitive"),
         ({"weights": {"agee": 1}}, "weights= names 'agee', but it is for quasi-identifiers only (age). Did you"),
         ({"weights": {"age": -1}}, "weight of 'age' must be a finite number of at least 0, not -1"),
@@ -124,31 +129,31 @@ def test_bad_roles(given: dict[str, object], complaint: str) -> None:
         Roles(**({"quasi": {"age": "numeric"}} | given))
 
 
-def test_settle() -> None:
+def test_columns_kept() -> None:
     roles = Roles(quasi={"age": "numeric"}, sensitive=("s",), identifiers=("id",), others="keep")
-    assert roles.settle(["id", "note", "s", "age"]) == ("note", "s", "age")
-    assert roles.revised(others="drop").settle(["id", "note", "s", "age"]) == ("s", "age")
+    assert roles.columns_kept(["id", "note", "s", "age"]) == ("note", "s", "age")
+    assert roles.revised(others="drop").columns_kept(["id", "note", "s", "age"]) == ("s", "age")
     one_by_one = roles.revised(others={"note": "keep", "memo": "drop"})
-    assert one_by_one.settle(["id", "note", "memo", "s", "age"]) == ("note", "s", "age")
+    assert one_by_one.columns_kept(["id", "note", "memo", "s", "age"]) == ("note", "s", "age")
     with pytest.raises(InputError, match="no role: more"):
-        one_by_one.settle(["id", "note", "memo", "s", "age", "more"])
+        one_by_one.columns_kept(["id", "note", "memo", "s", "age", "more"])
 
 
 def test_a_column_without_a_role_names_every_way_out() -> None:
     with pytest.raises(InputError) as caught:
-        Roles(quasi={"age": "numeric"}).settle(["age", "town", "name"])
+        Roles(quasi={"age": "numeric"}).columns_kept(["age", "town", "name"])
     for part in ("no role: town, name.", "others='drop'", "others='keep'", "identifiers=", "sensitive=", "target="):
         assert part in str(caught.value)
 
 
-def test_columns_that_cannot_be_settled() -> None:
+def test_columns_that_do_not_fit_the_roles() -> None:
     roles = Roles(quasi={"age": "numeric"}, others="drop")
     with pytest.raises(InputError, match=r"no column 'age' \(named as quasi-identifier\). Did you mean 'agee'\?"):
-        roles.settle(["agee", "town"])
+        roles.columns_kept(["agee", "town"])
     with pytest.raises(InputError, match="'town' appears more than once"):
-        roles.settle(["age", "town", "town"])
+        roles.columns_kept(["age", "town", "town"])
     with pytest.raises(InputError, match="one is 0"):
-        roles.settle([0, "age"])  # type: ignore[list-item]
+        roles.columns_kept([0, "age"])  # type: ignore[list-item]
 
 
 def test_loose_forms_are_tidied() -> None:
@@ -159,3 +164,68 @@ def test_loose_forms_are_tidied() -> None:
     assert roles.identifiers == ("i",)
     assert roles.orders == {"b": (1, 2)}
     assert all(type(value) is int for value in roles.orders["b"])
+
+
+def test_every_field_is_a_keyword_argument_everywhere() -> None:
+    assert set(get_type_hints(SomeRoles)) == set(role_names())
+    assert set(role_names()) - set(get_type_hints(MoreRoles)) == {"quasi"}
+    for taker in (Table, Table.from_file, load, Roles.revised, Roles.reassigned):
+        assert set(role_names()) <= set(signature(taker).parameters), taker
+
+
+@pytest.mark.parametrize("taker", [given_roles, Roles(quasi={"age": "numeric"}).revised])
+def test_a_misspelt_keyword_names_the_nearest(taker: Any) -> None:
+    with pytest.raises(InputError, match=r"no role 'hierachies'\. Did you mean 'hierarchies'"):
+        taker(hierachies={})
+
+
+def test_none_is_not_given() -> None:
+    roles = Roles(quasi={"age": "numeric"}, sensitive=("s",), target="t")
+    assert roles.revised(sensitive=None, target=None) == roles.reassigned(weights=None) == roles
+
+
+KNOWN = Roles(
+    quasi={"age": "numeric", "town": "categorical", "stage": "ordinal"},
+    sensitive=("illness", "pay"),
+    identifiers=("name",),
+    target="cured",
+    others={"note": "keep"},
+    weights={"age": 2.0, "town": 3.0},
+    bins={"pay": 3},
+    orders={"stage": ("a", "b")},
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"target": "illness"}, {"target": "illness"}),  # sensitive attributes may be predicted
+        ({"sensitive": ("cured",)}, {"sensitive": ("cured",), "bins": {}}),  # and targets be sensitive
+        (
+            {"target": "town"},
+            {"target": "town", "quasi": {"age": "numeric", "stage": "ordinal"}, "weights": {"age": 2.0}},
+        ),
+        ({"identifiers": ("cured",)}, {"identifiers": ("cured",), "target": None}),
+        ({"identifiers": ("pay",)}, {"identifiers": ("pay",), "sensitive": ("illness",), "bins": {}}),
+        ({"sensitive": ("note",)}, {"sensitive": ("note",), "others": "error", "bins": {}}),
+        ({"others": "drop"}, {"others": "drop"}),
+        ({"weights": {"age": 1.0}}, {"weights": {"age": 1.0, "town": 3.0}}),
+        ({"quasi": {"stage": "numeric"}}, {"quasi": {"stage": "numeric"}, "weights": {}, "orders": {}}),
+        (
+            {"sensitive": ("town",)},
+            {"sensitive": ("town",), "quasi": {"age": "numeric", "stage": "ordinal"}, "weights": {"age": 2.0}}
+            | {"bins": {}},
+        ),
+    ],
+)
+def test_a_new_role_takes_a_columns_old_one_away(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    found = KNOWN.reassigned(**given)
+    assert {name: getattr(found, name) for name in role_names()} == {
+        name: expected.get(name, getattr(KNOWN, name)) for name in role_names()
+    }
+
+
+def test_the_columns_that_must_be_complete_are_named_once() -> None:
+    roles = Roles(quasi={"age": "numeric"}, sensitive=("pay",), target="pay")
+    assert roles.complete == roles.encoded == ("age", "pay")
+    assert roles.columns_kept(["pay", "age"]) == ("pay", "age")

@@ -107,8 +107,8 @@ def test_other_columns() -> None:
         people(target=None)
     with pytest.raises(InputError, match=r"no column 'twn' \(named as quasi-identifier\). Did you mean 'town'"):
         people(quasi={"twn": "categorical", "school": "ordinal"})
-    with pytest.raises(InputError, match="'illness' has two roles"):
-        people(target="illness")
+    with pytest.raises(InputError, match="'age' has two roles, quasi-identifier and target"):
+        people(target="age", others="drop")
     with pytest.raises(InputError, match="'age' appears more than once"):
         people(frame=pd.concat([PEOPLE, PEOPLE[["age"]]], axis=1))
 

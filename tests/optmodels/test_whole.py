@@ -44,7 +44,7 @@ def test_parts_of_a_whole_are_rows_of_the_table(n: int, seed: int, scaling: Any)
     table = Table(frame, scaling=scaling, **ROLES)
     middle = n // 3
     pieces = [Table(some, scaling=scaling, **ROLES) for some in (frame[:middle], frame[middle:])]
-    whole = Whole.all_of([Whole.of(piece) for piece in pieces])
+    whole = Whole.all_of([piece.summary for piece in pieces])
     parts = [piece.part_of(whole) for piece in pieces]
     for name in ("values", "scaled", "codes", "sensitive_codes"):
         together = np.concatenate([getattr(part, name) for part in parts])
@@ -63,7 +63,7 @@ def test_problems_of_parts_add_up(model: Any) -> None:
     frame = people(40, 3)
     problem = model.build(Table(frame, **ROLES))
     pieces = [Table(some, **ROLES) for some in (frame[:20], frame[20:])]
-    whole = Whole.all_of([Whole.of(piece) for piece in pieces])
+    whole = Whole.all_of([piece.summary for piece in pieces])
     parts = [model.build(piece.part_of(whole)) for piece in pieces]
     labels = np.arange(40) // 4
     prices = [part.price.total(np.arange(20) // 4) for part in parts]
@@ -76,6 +76,6 @@ def test_problems_of_parts_add_up(model: Any) -> None:
 def test_values_of_one_piece_only() -> None:
     roles: dict[str, Any] = {"quasi": {"stage": "ordinal"}, "orders": {"stage": ["1", "2", "3"]}}
     pieces = [Table(pd.DataFrame({"stage": values}), **roles) for values in ([1, 1], [3, 2])]
-    whole = Whole.all_of([Whole.of(piece) for piece in pieces])
+    whole = Whole.all_of([piece.summary for piece in pieces])
     assert [piece.part_of(whole).values.ravel().tolist() for piece in pieces] == [[0, 0], [2, 1]]
     assert whole.levels["stage"].values.tolist() == [1, 2, 3]

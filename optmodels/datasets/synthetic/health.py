@@ -7,7 +7,7 @@ the first ones are the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -25,6 +25,7 @@ from optmodels.datasets.synthetic import chances
 from optmodels.datasets.synthetic.chances import AGE_BANDS, BMI_BANDS, MOST_VALUES
 from optmodels.errors import InputError, whole
 from optmodels.files import write_whole
+from optmodels.parallel import threads
 from optmodels.table import Table
 from optmodels.table.roles import Roles
 
@@ -35,7 +36,6 @@ OnRows = Callable[[int], None]
 BLOCK = 1 << 16  # records drawn at a time, from a random stream of their own
 ROW_GROUP = 1 << 20  # records of a row group, a multiple of the block
 BILL_BINS = 5
-_WORKERS = 2
 _AHEAD = 4  # blocks drawn while earlier ones are written
 
 ROLES = Roles(
@@ -83,7 +83,7 @@ class HealthRecords:
         """The first records block by block; later blocks are drawn while earlier ones are in use."""
         whole("rows", rows, 1)
         numbers = iter(range(-(-rows // BLOCK)))
-        with ThreadPoolExecutor(_WORKERS) as pool:
+        with threads(_AHEAD) as pool:
             waiting: list[Future[pa.RecordBatch]] = [pool.submit(self.block, b) for b in islice(numbers, _AHEAD)]
             left = rows
             while waiting:

@@ -44,7 +44,7 @@ def test_a_cluster_gives_what_one_machine_gives(third_party: Path, tmp_path: Pat
 
 @pytest.mark.usefixtures("third_party")
 def test_two_studies_share_a_cluster_and_leave_each_other_alone() -> None:
-    from optmodels.study.on_dask import dask_crew
+    from optmodels.study.on_dask import dask_workers
 
     study = Study(
         "s", STUDY.datasets, STUDY.formulations[:1], [SolverSpec("together", {"wait": [0.0, 4.0]})], warm_up=False
@@ -56,11 +56,11 @@ def test_two_studies_share_a_cluster_and_leave_each_other_alone() -> None:
         who, record = back.get(timeout=60)
         return who, record["outcome"] if isinstance(record, dict) else repr(record)
 
-    with one_worker() as address, dask_crew(address, 1) as one:
+    with one_worker() as address, dask_workers(address, 1) as one:
         one.begin(slow, lambda _, record: back.put(("one, slow", record)))
         one.begin(quick, lambda _, record: back.put(("one, quick", record)))
         assert outcome() == ("one, quick", "done")  # so the other run is under way as well
-        with dask_crew(address, 1) as other:
+        with dask_workers(address, 1) as other:
             other.begin(quick, lambda _, record: back.put(("other, quick", record)))
             assert {outcome(), outcome()} == {("other, quick", "done"), ("one, slow", "done")}
         one.begin(quick, lambda _, record: back.put(("one, again", record)))
@@ -69,11 +69,11 @@ def test_two_studies_share_a_cluster_and_leave_each_other_alone() -> None:
 
 @pytest.mark.usefixtures("third_party")
 def test_places_of_a_study_that_was_killed_are_cleared_away() -> None:
-    from optmodels.study.on_dask import Places, dask_crew
+    from optmodels.study.on_dask import Places, dask_workers
 
     with one_worker() as address, distributed.Client(address, set_as_default=False) as client:
         client.register_plugin(Places("optmodels-study-of-someone-who-is-gone", 1))
-        with dask_crew(address, 1):
+        with dask_workers(address, 1):
             (names,) = client.run(lambda dask_worker: list(dask_worker.plugins)).values()
             assert len([name for name in names if name.startswith("optmodels-study-")]) == 1
             assert "optmodels-study-of-someone-who-is-gone" not in names

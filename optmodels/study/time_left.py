@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-class Pace:
+class TimeLeft:
     """The seconds of runs by solver: some solvers take a thousand times as long as others.
 
     What a solver's warm-up takes is the least of its runs: the first ones compile what all others find compiled.
 
-    >>> pace = Pace(["quick", "quick", "slow", "slow"])
-    >>> pace.ended("quick", {"build_seconds": 1.0, "warm_up_seconds": 90.0, "seconds": 1.0})
-    >>> pace.ended("quick", {"build_seconds": 1.0, "warm_up_seconds": 1.0, "seconds": 3.0})
-    >>> pace.ended("slow", {"seconds": 40.0})
-    >>> pace.remaining(places=2)
+    >>> left = TimeLeft(["quick", "quick", "slow", "slow"])
+    >>> left.ended("quick", {"build_seconds": 1.0, "warm_up_seconds": 90.0, "seconds": 1.0})
+    >>> left.ended("quick", {"build_seconds": 1.0, "warm_up_seconds": 1.0, "seconds": 3.0})
+    >>> left.ended("slow", {"seconds": 40.0})
+    >>> left.remaining(places=2)
     20.0
     """
 

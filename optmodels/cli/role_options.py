@@ -1,0 +1,169 @@
+"""What the columns are, as options: every field of `Roles` has one, said once for all commands that take roles.
+
+Nothing heavy is imported here: help appears at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+import typer
+
+from optmodels.cli.options import ROLES
+from optmodels.cli.values import chosen, literal, names, pairs
+from optmodels.errors import InputError
+
+if TYPE_CHECKING:
+    from optmodels.table.roles import SomeRoles
+
+
+@dataclass(frozen=True)
+class RoleOption:
+    """An option: the field of `Roles` that it is about, what is typed and shown, and how that becomes a value."""
+
+    role: str
+    typed: Any
+    metavar: str | None
+    help: str
+    read: Callable[[str, Any], Any]
+
+    @property
+    def annotation(self) -> Any:
+        """The option as typer takes it."""
+        return Annotated[self.typed | None, typer.Option(metavar=self.metavar, help=self.help, rich_help_panel=ROLES)]
+
+
+def _as_typed(_: str, value: Any) -> Any:
+    return value
+
+
+def _of_kind(option: str, columns: Iterable[str]) -> dict[str, str]:
+    return dict.fromkeys(names(option, columns), option.removeprefix("--"))
+
+
+def _literals(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    return {column: literal(text) for column, text in pairs(option, texts).items()}
+
+
+def orders(option: str, texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The values of columns from lowest to highest, by column.
+
+    >>> orders("--order", ["stage=early,late"])
+    {'stage': ('early', 'late')}
+    """
+    return {column: names(option, [values]) for column, values in pairs(option, texts).items()}
+
+
+def hierarchy_files(option: str, texts: Iterable[str]) -> dict[str, Path]:
+    """The files of hierarchies, by column."""
+    return {column: Path(file) for column, file in pairs(option, texts).items()}
+
+
+def hierarchies(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """The hierarchies in files, by column."""
+    from optmodels.table.hierarchy import Hierarchy
+
+    return {column: Hierarchy.from_csv(file) for column, file in hierarchy_files(option, texts).items()}
+
+
+def _choice(name: str, *left_out: str) -> Callable[[str, str], str]:
+    """A word that `Roles` knows for one of its fields."""
+
+    def read(option: str, word: str) -> str:
+        from optmodels.table import roles
+
+        known: tuple[str, ...] = get_args(getattr(roles, name))
+        return chosen(option, word, [choice for choice in known if choice not in left_out])
+
+    return read
+
+
+_LIST = list[str]
+OPTIONS: Mapping[str, RoleOption] = {
+    "numeric": RoleOption("quasi", _LIST, "A,B", "Numeric quasi-identifiers.", _of_kind),
+    "categorical": RoleOption("quasi", _LIST, "A,B", "Categorical quasi-identifiers.", _of_kind),
+    "ordinal": RoleOption("quasi", _LIST, "A,B", "Ordinal quasi-identifiers.", _of_kind),
+    "sensitive": RoleOption("sensitive", _LIST, "A,B", "Sensitive attributes.", names),
+    "identifier": RoleOption("identifiers", _LIST, "A,B", "Columns that name a person, always dropped.", names),
+    "target": RoleOption(
+        "target", str, "A", "The column that a classifier is to predict, kept; it may be sensitive, too.", _as_typed
+    ),
+    "others": RoleOption("others", str, "drop|keep", "What to do with all other columns.", _choice("Others", "error")),
+    "missing": RoleOption(
+        "missing", str, "error|category|drop|impute", "What to do with missing values.", _choice("Missing")
+    ),
+    "scaling": RoleOption(
+        "scaling", str, "none|standard|range", "How numeric columns are made comparable.", _choice("Scaling")
+    ),
+    "weight": RoleOption("weights", _LIST, "COLUMN=NUMBER", "What a quasi-identifier counts, 1 by default.", _literals),
+    "gamma": RoleOption("gamma", float, None, "What one categorical mismatch costs, 1 by default.", _as_typed),
+    "order": RoleOption(
+        "orders", _LIST, "COLUMN=LOW,...,HIGH", "The order of an ordinal or sensitive column's values.", orders
+    ),
+    "bins": RoleOption(
+        "bins", _LIST, "COLUMN=N|[EDGES]", "Cut a numeric sensitive attribute into N bins or at edges.", _literals
+    ),
+    "hierarchy": RoleOption(
+        "hierarchies", _LIST, "COLUMN=FILE", "A column's generalisation hierarchy, CSV in ARX's form.", hierarchies
+    ),
+}
+
+
+@dataclass(frozen=True)
+class TypedRoles:
+    """What was typed about the columns, by option."""
+
+    typed: Mapping[str, Any]
+
+    @property
+    def files(self) -> list[Path]:
+        """The files that are named."""
+        return [*hierarchy_files("--hierarchy", self.typed.get("hierarchy", ())).values()]
+
+    def read(self) -> SomeRoles:
+        """The roles that were asked for, and no others; each word is checked, and each column of one kind only.
+
+        >>> TypedRoles({"numeric": ["age"], "sensitive": ["illness,pay"]}).read()
+        {'quasi': {'age': 'numeric'}, 'sensitive': ('illness', 'pay')}
+        """
+        found: dict[str, Any] = {}
+        for name, typed in self.typed.items():
+            role, value = OPTIONS[name].role, OPTIONS[name].read(f"--{name}", typed)
+            for column in found.get(role, ()):
+                if column in value:
+                    raise InputError(f"Column '{column}' has two roles, {found[role][column]} and {name}; give it one.")
+            found[role] = {**found[role], **value} if role in found else value
+        return found  # type: ignore[return-value]
+
+
+def takes_roles(*roles: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command whose parameter `columns` stands for the options of these roles, or of all of them.
+
+    Typer reads options off a function's signature, so in the signature they take the place of `columns`.
+    """
+    listed = {name: option for name, option in OPTIONS.items() if not roles or option.role in roles}
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            typed = {name: given.pop(name) for name in listed}
+            said = {name: value for name, value in typed.items() if value not in (None, [], ())}
+            command(columns=TypedRoles(said), **given)
+
+        shown = []
+        for parameter in signature(command, eval_str=True).parameters.values():
+            if parameter.name != "columns":
+                shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
+                continue
+            for name, option in listed.items():
+                shown.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=option.annotation))
+        run.__signature__ = signature(command).replace(parameters=shown)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown} | {"return": None}
+        return run
+
+    return decorated

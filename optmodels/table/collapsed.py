@@ -1,0 +1,31 @@
+"""Equal records once: what is found for each of them is expanded to all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels.partition import Labels
+
+Item = TypeVar("Item", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Collapsed:
+    """Equal records once: `rows` are their first appearances, `counts` how many there are of each."""
+
+    rows: NDArray[np.int64]
+    inverse: Labels
+    counts: NDArray[np.int64]
+
+    def expand(self, values: NDArray[Item]) -> NDArray[Item]:
+        """What was found for each distinct record, for every record.
+
+        >>> Collapsed(np.array([0, 2]), np.array([0, 0, 1]), np.array([2, 1])).expand(np.array([7, 9]))
+        array([7, 7, 9])
+        """
+        expanded: NDArray[Item] = values[self.inverse]
+        return expanded

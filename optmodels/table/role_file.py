@@ -1,0 +1,68 @@
+"""Roles as TOML text: how they are written, and what a role file may hold of a hierarchy."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from optmodels.errors import InputError
+from optmodels.table.hierarchy import Hierarchy
+
+
+def written(roles: Mapping[str, Any]) -> str:
+    """TOML text of roles by name: single values first, then a table for each that is about several columns."""
+    lines: list[str] = []
+    tables: list[str] = []
+    for name, value in roles.items():
+        if isinstance(value, dict):
+            for column, entry in value.items():
+                if isinstance(entry, Hierarchy):
+                    values, *levels = (part.tolist() for _, part in entry.to_frame().items())
+                    tables += [
+                        "",
+                        f"[{name}.{_toml(column)}]",
+                        f"values = {_toml(values)}",
+                        f"levels = {_toml(levels)}",
+                    ]
+            plain = {column: entry for column, entry in value.items() if not isinstance(entry, Hierarchy)}
+            entries = [f"{_toml(column)} = {_toml(entry)}" for column, entry in plain.items()]
+            tables += ["", f"[{name}]", *entries] if entries else []
+        elif value is not None:
+            lines.append(f"{name} = {_toml(value)}")
+    return "\n".join([*lines, *tables]) + "\n"
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The entries of TOML text."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"This is not valid TOML: {problem}.") from problem
+
+
+def hierarchy(name: str, form: object, folder: Path) -> Hierarchy:
+    """A column's hierarchy: the name of a file, what `written` makes of it, or one that is made already."""
+    match form:
+        case Hierarchy():
+            return form
+        case str():
+            return Hierarchy.from_csv(folder / form)
+        case {"values": list() as values, "levels": list() as levels, **rest} if not rest:
+            return Hierarchy(values, levels)
+    raise InputError(f"The hierarchy of '{name}' must be a file name, or have 'values' and 'levels'.")
+
+
+def _toml(value: object) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        case int() | float():
+            return repr(value)
+        case list() | tuple():
+            return "[" + ", ".join(_toml(item) for item in value) + "]"
+    raise InputError(f"{value!r} cannot be written to a role file; use text or numbers.")
