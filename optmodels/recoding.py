@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from optmodels.errors import InputError, unknown
-from optmodels.metrics.loss import hierarchy_of
 from optmodels.partition import Histograms, Labels, canonical, class_sizes, histograms, members
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
 
 
 def _ancestors(table: Table, name: str, labels: Labels, wanted: NDArray[np.int64] | None) -> pd.Series:
-    hierarchy, leaves = hierarchy_of(table, name), table.leaf_codes(name)
+    hierarchy, leaves = table.hierarchy(name), table.leaf_codes(name)
     levels = hierarchy.common_level(labels, leaves)
     if wanted is not None:
         _check_levels(wanted, len(levels), table.quasi)

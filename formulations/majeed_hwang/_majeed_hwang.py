@@ -15,7 +15,6 @@ from formulations.majeed_hwang.forest import usefulness
 from optmodels.conditions import TOLERANCE, Conditions
 from optmodels.errors import InputError, RefusedError, finite, unknown, whole
 from optmodels.metrics import risk
-from optmodels.metrics.loss import hierarchy_of
 from optmodels.metrics.privacy import entropies
 from optmodels.objectives import Objective
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, histograms
@@ -122,7 +121,7 @@ class MajeedHwangProblem(Problem):
         self.objectives = _objectives(self.n)
         if formulation.weights is not None:
             _check_weights(formulation.weights, table.quasi)
-        hierarchies = [hierarchy_of(self.table, name) for name in self.table.quasi]
+        hierarchies = [self.table.hierarchy(name) for name in self.table.quasi]
         self.leaves = np.column_stack([self.table.leaf_codes(name) for name in self.table.quasi])
         self.nodes = tuple(hierarchy.nodes for hierarchy in hierarchies)
         # What is written alike is one value in a release, on whatever levels it stands.
@@ -203,7 +202,7 @@ class MajeedHwangProblem(Problem):
         return self._flexible(common, self.uncertainties(labels), self.threshold(labels))
 
     def _common_levels(self, labels: Labels) -> NDArray[np.int64]:
-        hierarchies = [hierarchy_of(self.table, name) for name in self.table.quasi]
+        hierarchies = [self.table.hierarchy(name) for name in self.table.quasi]
         return np.column_stack([one.common_level(labels, self.leaves[:, j]) for j, one in enumerate(hierarchies)])
 
     def threshold(self, labels: Labels) -> float:

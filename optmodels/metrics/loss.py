@@ -9,13 +9,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from optmodels.errors import InputError
 from optmodels.parallel import threads
 from optmodels.partition import Labels, class_sizes, histograms, members
 
 if TYPE_CHECKING:
     from optmodels.table import Table
-    from optmodels.table.hierarchy import Hierarchy
 
 _SHARED_OUT = 100_000  # records from which on attributes are measured two at a time
 
@@ -109,9 +107,7 @@ def gcp(table: Table, labels: Labels, levels: NDArray[np.int64] | None = None) -
 
 def generalisation_levels(table: Table, labels: Labels) -> NDArray[np.int64]:
     """(classes, quasi) lowest level of each attribute's hierarchy at which a class is one node."""
-    return np.column_stack(
-        [hierarchy_of(table, name).common_level(labels, table.leaf_codes(name)) for name in table.quasi]
-    )
+    return np.column_stack([table.hierarchy(name).common_level(labels, table.leaf_codes(name)) for name in table.quasi])
 
 
 def distortion(
@@ -124,7 +120,7 @@ def distortion(
     """
     used = generalisation_levels(table, labels) if levels is None else levels
     chosen = table.weights if weights is None else weights
-    highest = np.array([max(hierarchy_of(table, name).n_levels - 1, 1) for name in table.quasi])
+    highest = np.array([max(table.hierarchy(name).n_levels - 1, 1) for name in table.quasi])
     return float(class_sizes(labels) @ (used / highest @ np.array([chosen[name] for name in table.quasi])))
 
 
@@ -144,16 +140,6 @@ def average_class_size(sizes: NDArray[np.int64]) -> float:
     3.0
     """
     return float(sizes.mean()) if sizes.size else 0.0
-
-
-def hierarchy_of(table: Table, name: str) -> Hierarchy:
-    """The hierarchy of a quasi-identifier, or an error that says how to get one."""
-    if name not in table.hierarchies:
-        raise InputError(
-            f"The quasi-identifier '{name}' has no hierarchy to generalise it by; give the table one, "
-            f"hierarchies={{'{name}': Hierarchy.from_csv(...)}}, or Hierarchy.automatic(values)."
-        )
-    return table.hierarchies[name]
 
 
 def _spread(table: Table, labels: Labels) -> float:

@@ -313,6 +313,19 @@ class Table:
         roles = self.roles.revised(scaling=scaling, weights=merged, gamma=gamma)
         return self._other(roles, self._columns, self._measuring.whole)
 
+    def hierarchy(self, name: str) -> Hierarchy:
+        """The hierarchy of a quasi-identifier.
+
+        Raises:
+            InputError: it has none; the message says how to get one.
+        """
+        if name not in self.hierarchies:
+            raise InputError(
+                f"The quasi-identifier '{name}' has no hierarchy to generalise it by; give the table one, "
+                f"hierarchies={{'{name}': Hierarchy.from_csv(...)}}, or Hierarchy.automatic(values)."
+            )
+        return self.hierarchies[name]
+
     def with_hierarchies(self) -> Table:
         """The same records with a hierarchy for every quasi-identifier; those that are given stay.
 
