@@ -31,17 +31,17 @@ def score(n: int) -> Problem:
     ],
 )
 def test_scores_and_fronts_are_exact_by_the_same_rule(n: int, time_limit: float | None, solver: str) -> None:
-    assert choice(score(n), time_limit)[0] == solver
+    assert choice(score(n), time_limit).name == solver
     front = MoObam(k=3).build(small_table(n, seed=1))
-    assert front_choice(front, time_limit)[0] == solver
+    assert front_choice(front, time_limit).name == solver
 
 
 def test_reasons_are_about_the_time_or_the_records() -> None:
-    for reason in (choice(score(20), 5.0)[1], front_choice(MoObam(k=3).build(small_table(20)), 5.0)[1]):
-        assert "20 records may take longer than 5 s" in reason
-    assert "30 records are too many" in choice(score(30), 5.0)[1]
+    for chosen in (choice(score(20), 5.0), front_choice(MoObam(k=3).build(small_table(20)), 5.0)):
+        assert "20 records may take longer than 5 s" in chosen.because
+    assert "30 records are too many" in choice(score(30), 5.0).because
     many = MoObam(k=3).build(small_table(10)).with_objectives("loss", "linkage@0.2")
-    assert "too many" not in front_choice(many, None)[1], "ten records are not many"
+    assert "too many" not in front_choice(many, None).because, "ten records are not many"
 
 
 def test_a_score_that_may_take_too_long_is_not_sought_exactly() -> None:
@@ -75,7 +75,7 @@ def test_large_tables_go_to_blocks_where_time_allows() -> None:
     draw = np.random.default_rng(0)
     frame = pd.DataFrame({"a": draw.random(300_001), "b": draw.random(300_001)})
     problem = Microaggregation(k=5).build(Table(frame, quasi={"a": "numeric", "b": "numeric"}))
-    assert choice(problem)[0] == choice(problem, 60.0)[0] == "blocks"
-    name, reason = choice(problem, 1.0)
-    assert name == "mondrian"
-    assert "takes about 15 s" in reason
+    assert choice(problem).name == choice(problem, 60.0).name == "blocks"
+    hurried = choice(problem, 1.0)
+    assert hurried.name == "mondrian"
+    assert "takes about 15 s" in hurried.because

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from optmodels import Table
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import canonical
-from optmodels.problem import Formulation, Problem
+from optmodels.problem import Formulation, Objective, Problem
 from optmodels.solution import Status
 from optmodels.structures import Parts
 from optmodels.testing import check_solution, small_table
@@ -286,12 +287,30 @@ def test_what_is_refused() -> None:
         Blocks().solve(judged)
 
 
-def test_a_model_without_parts_is_refused() -> None:
-    class Whole(Problem):
-        def values(self, labels: Any) -> dict[str, float]:
-            return {}
+@dataclass(frozen=True)
+class Longest(Formulation):
+    """Nothing but a value: the size of the largest class."""
 
-    problem = Whole(small_table(20), Microaggregation(k=2), Conditions(2))
-    problem.objectives = Microaggregation(k=2).build(small_table(20)).objectives
-    with pytest.raises(RefusedError, match="has no `restricted`"):
-        Blocks().solve(problem)
+    name: ClassVar[str] = "longest"
+    summary: ClassVar[str] = "for tests"
+
+    k: int = 2
+
+    def build(self, table: Table, seed: int = 0) -> Problem:
+        return LongestProblem(table, self, Conditions(self.k))
+
+
+class LongestProblem(Problem):
+    objectives = (Objective("largest", "min"),)
+
+    def values(self, labels: Any) -> dict[str, float]:
+        return {"largest": float(np.bincount(labels).max())}
+
+
+def test_a_model_that_only_has_values_is_cut_into_blocks_too() -> None:
+    solution = Blocks(block_size=10, compare=False).solve(Longest().build(small_table(40)), time_limit=20)
+    check_solution(solution)
+    assert solution.details["blocks"] >= 4  # type: ignore[operator]
+    assert "its own records" in str(solution.details["blocks_optimise"])
+    assert solution.value is not None
+    assert solution.value <= 5

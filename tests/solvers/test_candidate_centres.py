@@ -9,6 +9,7 @@ from scipy.optimize import linprog
 from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
 from optmodels.solver import Run
+from optmodels.structures import Priced
 from optmodels.testing import brute_force, small_table
 from solvers.columns import candidate_centres
 from solvers.local_search import improve
@@ -35,7 +36,7 @@ def test_bound_is_the_linear_relaxation_over_all_classes(seed: int, categorical:
     assert best is not None
     run = Run(problem, "centres", time_limit=3.0)
     run.offer(best[0])
-    candidate_centres.search(problem, run)
+    candidate_centres.search(problem.require(Priced), run)
     assert run.bound is not None
     assert run.bound <= best[1].values["loss"] * (1 + 1e-9) + 1e-12
     assert run.bound == pytest.approx(linear_bound(problem, n_clusters), rel=1e-4, abs=1e-6)
@@ -70,7 +71,7 @@ def test_improves_an_incumbent_on_its_own_classes() -> None:
     run = Run(problem, "centres")
     run.offer(improve(problem.price, problem.test, start, n_classes=4, seconds=0.2, seed=0))
     before = run.value
-    candidate_centres.search(problem, run)
+    candidate_centres.search(problem.require(Priced), run)
     assert before is not None
     assert run.value is not None
     assert run.gap is not None

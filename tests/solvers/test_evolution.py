@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
+from formulations import Aminifar, LiangSamavi, MajeedHwang, Microaggregation, MoObam
 from optmodels import ParetoFront, Table, registry
 from optmodels.errors import OptmodelsError, RefusedError
 from optmodels.partition import Labels
-from optmodels.problem import Problem
+from optmodels.problem import Formulation, Problem
 from optmodels.solution import Status
 from optmodels.solver import Progress, Run
 from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
@@ -256,10 +256,16 @@ def test_wrong_options(wrong: dict[str, object], message: str) -> None:
             registry.configured(registry.solver(name), wrong)
 
 
-def test_what_has_no_centroids_is_refused() -> None:
-    for model in (LiangSamavi(k=2), Aminifar(n_clusters=3)):
-        with pytest.raises(RefusedError, match="around centroids"):
-            Nsga2().solve(model.build(small_table(9)))
+@pytest.mark.parametrize("model", [LiangSamavi(k=2), Aminifar(n_clusters=3), MajeedHwang(k=2, trees=2)])
+def test_models_that_say_nothing_of_centroids_are_taken_too(model: Formulation) -> None:
+    problem = model.build(small_table(9))
+    solution = Nsga2(evaluations=300, population=20).solve(problem)
+    check_solution(solution)
+    best = brute_force(problem)
+    assert best is not None
+    assert solution.value == pytest.approx(best[1].values[problem.target.name], rel=0.3)
+    front = Nsga2(evaluations=300, population=20).pareto(problem.with_objectives("linkage@0.4", "entropy"))
+    assert len(front) >= 1
 
 
 def test_impossible_conditions_are_no_front() -> None:

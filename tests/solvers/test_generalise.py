@@ -16,8 +16,10 @@ from optmodels.partition import class_sizes
 from optmodels.problem import Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress
+from optmodels.structures import Levels
 from optmodels.testing import brute_force, brute_force_front, check_solution, small_table
 from solvers import pareto, solve
+from solvers.auto import choice
 from solvers.generalise import Generalise
 from solvers.generalise.merging import Merging
 
@@ -191,7 +193,7 @@ def test_time_and_ctrl_c_leave_the_best_so_far() -> None:
 
 
 def test_other_models_and_too_many_levels_are_refused() -> None:
-    with pytest.raises(RefusedError, match="releases classes through hierarchies"):
+    with pytest.raises(RefusedError, match="not released through hierarchies"):
         Generalise().solve(Microaggregation(k=2).build(small_table()))
     frame = pd.DataFrame({f"q{j}": range(100) for j in range(7)} | {"flag": [0, 1] * 50})
     table = Table(frame, quasi=dict.fromkeys(list(frame)[:-1], "numeric"), sensitive="flag")
@@ -230,7 +232,7 @@ def test_merging_counts_what_the_judge_counts(seed: int) -> None:
     draw = np.random.default_rng(seed)
     table = small_table(60, seed=seed, values=2 + seed % 2, sensitive=1 + seed % 2, repeated=bool(draw.integers(2)))
     problem = MajeedHwang(k=3, levels="least", weights=dict.fromkeys(table.quasi, 1.0)).build(table)
-    merging = Merging(problem, draw.permutation(np.arange(60) // 3))
+    merging = Merging(problem.require(Levels), draw.permutation(np.arange(60) // 3))
     before = merging.right
     for _ in merging.steps():
         assert merging.right < before, "every step hides something"
@@ -249,4 +251,4 @@ def test_auto_takes_the_construction_where_levels_are_too_many_or_another_target
     table = Table(frame, quasi=dict.fromkeys(list(frame)[:-1], "numeric"), sensitive="flag")
     wide = MajeedHwang(k=5, levels="least", weights=dict.fromkeys(table.quasi, 1.0)).build(table)
     assert solve(wide).solver == "usefulness"
-    assert solve(larger().with_objectives("linkage", "distortion")).solver == "usefulness"
+    assert choice(larger().with_objectives("linkage", "distortion")).name == "local_search"

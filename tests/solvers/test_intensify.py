@@ -156,7 +156,7 @@ def test_a_partition_gets_as_many_classes_as_wanted(seed: int, classes: int, wan
     problem = problem_of(("loss", "entropy"), 1, n=24)
     draw = np.random.default_rng(seed)
     labels = draw.permutation(np.arange(24) % classes)
-    near = neighbourhoods(problem.price, 5)  # type: ignore[attr-defined]
+    near = neighbourhoods(problem.require(Centroids).price, 5)
     assert int(with_classes(labels, wanted, near, draw).max()) + 1 == wanted
 
 
@@ -208,8 +208,9 @@ def test_a_leap_ends_when_it_is_halted() -> None:
 
     draw = np.random.default_rng(0)
     labels = some_partition(problem, 0, 4)
-    near = neighbourhoods(problem.price, 8)
-    found = anneal(problem.price, problem.test, labels, near, 10**12, draw, np.zeros(0), halted)
+    price = problem.require(Centroids).price
+    near = neighbourhoods(price, 8)
+    found = anneal(price, problem.test, labels, near, 10**12, draw, np.zeros(0), halted)
     assert looks == [False, False, True]  # a walk of so many steps would last for weeks
     assert found is not None
     assert problem.evaluate(found).values["loss"] < problem.evaluate(labels).values["loss"]

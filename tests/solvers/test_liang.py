@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optmodels as om
-from formulations import LiangSamavi, Microaggregation
+from formulations import LiangSamavi, Microaggregation, MoObam
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import canonical
 from optmodels.problem import PricedProblem, Problem
@@ -136,7 +136,7 @@ def test_ctrl_c_within_a_subproblem_ends_the_whole(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_does_not_fit_is_refused() -> None:
-    with pytest.raises(RefusedError, match="extent"):
-        LiangGreedy().solve(Microaggregation(k=2).build(small_table()))
+    with pytest.raises(RefusedError, match="number of classes is prescribed"):
+        LiangGreedy().solve(MoObam(k=2, n_clusters=3).build(small_table()))
     with pytest.raises(RefusedError, match="ask for k only"):
         LiangSplit().solve(Microaggregation(k=2, distinct_l=2).build(small_table()))

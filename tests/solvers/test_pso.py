@@ -7,11 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from formulations import LiangSamavi, Microaggregation, MoObam
+from formulations import Aminifar, LiangSamavi, Microaggregation, MoObam
 from optmodels.errors import InputError, NoSolutionError, RefusedError
 from optmodels.problem import Formulation, Problem
 from optmodels.solution import Status
 from optmodels.solver import Progress
+from optmodels.structures import Centroids
 from optmodels.testing import brute_force, check_solution, check_solver, small_table
 from solvers.pso import Pso
 from solvers.pso.flight import Flight
@@ -130,7 +131,7 @@ def test_a_front_of_swarms(model: str, faithful: bool) -> None:
     if len(problem.objectives) < 2:
         problem = problem.with_objectives("loss", "entropy")
     # Few centroids, so that the faithful swarm meets classes that are large enough.
-    n_centroids = 2 if problem.n_classes is None else None  # type: ignore[attr-defined]
+    n_centroids = 2 if problem.require(Centroids).n_classes is None else None  # type: ignore[attr-defined]
     solver = Pso(particles=20, iterations=4, lambdas=(0.01, 1.0), faithful=faithful, n_centroids=n_centroids)
     front = solver.pareto(problem, seed=2)
     used = front.details["evaluations"]
@@ -212,7 +213,7 @@ def test_a_front_in_time_has_something_of_every_lambda() -> None:
 
 
 def test_the_swarm_of_pymoo_has_no_front() -> None:
-    with pytest.raises(RefusedError, match=r"swarm='paper' or the solver 'nsga2'"):
+    with pytest.raises(RefusedError, match=r"use swarm='paper'. Solvers that can: .*'nsga2'"):
         Pso(swarm="pymoo").pareto(problem_of("loss"))
 
 
@@ -266,6 +267,9 @@ def test_wrong_options(wrong: dict[str, object], message: str) -> None:
         Pso(**wrong)  # type: ignore[arg-type]
 
 
-def test_what_has_no_centroids_is_refused() -> None:
-    with pytest.raises(RefusedError, match="around centroids"):
-        Pso().solve(LiangSamavi(k=2).build(small_table(9)))
+@pytest.mark.parametrize("model", [LiangSamavi(k=2), Aminifar(n_clusters=3)])
+def test_models_that_say_nothing_of_centroids_are_taken_too(model: Formulation) -> None:
+    problem = model.build(small_table(9))
+    check_solution(Pso(iterations=3).solve(problem))
+    with pytest.raises(RefusedError, match="drop faithful"):
+        Pso(faithful=True).solve(problem)
