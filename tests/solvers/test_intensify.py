@@ -12,6 +12,7 @@ from formulations import Microaggregation, MoObam
 from optmodels.objectives import least_entropies
 from optmodels.partition import Labels, canonical, class_sizes
 from optmodels.problem import Problem
+from optmodels.structures import Centroids
 from optmodels.testing import small_table
 from solvers.evolution.archive import Archive
 from solvers.evolution.intensify import Intensifier
