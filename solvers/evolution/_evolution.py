@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from optmodels.centroids.space import Decoded
 
 _EVALUATIONS = 20_000  # where neither evaluations nor a time limit are given
+_SLOW_EVALUATIONS = 2_000  # the same where each takes a flow, or the judge
 _TASKS = 2  # local searches drawn from one archive; no number of cores: what is found must not depend on the machine
 _ROUNDS_PER_CLASS = 0.5  # of ruin and recreate, in one local search
 _MATINGS = 5  # times that mating is tried again for partitions not yet known
@@ -127,7 +128,7 @@ class FrontSearch:
         self._searched = 0.0  # work that went into local search since
         self._limit = options.evaluations
         if self._limit is None and run.time_limit is None:
-            self._limit = _EVALUATIONS
+            self._limit = _SLOW_EVALUATIONS if self._slow else _EVALUATIONS
         self._judging = inf  # seconds to judge one partition, at least
 
     @property

@@ -370,8 +370,8 @@ def test_blocks_smaller_than_k_are_not_made() -> None:
 
 
 def test_what_the_inner_solver_refuses_is_refused() -> None:
-    with pytest.raises(RefusedError, match="its inner solver 'mdav' does not take blocks of it"):
-        Blocks(inner="mdav").solve(LiangSamavi(k=2).build(small_table(30)))
+    with pytest.raises(RefusedError, match="its inner solver 'network' does not take blocks of it"):
+        Blocks(inner="network").solve(LiangSamavi(k=2).build(small_table(30)))
 
 
 def test_judged_otherwise() -> None:

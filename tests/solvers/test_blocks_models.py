@@ -271,7 +271,8 @@ def test_other_objectives_are_those_of_the_block() -> None:
 
 def test_classes_are_shared_out_whatever_they_are_judged_by() -> None:
     problem = posed("aminifar").with_objectives("homogeneity", "loss")
-    solution = Blocks(block_size=30, compare=False).solve(problem)
+    options = {"evaluations": 100, "population": 20}
+    solution = Blocks(inner="nsga2", inner_options=options, block_size=30, compare=False).solve(problem)
     check_solution(solution)
     assert solution.status is Status.FEASIBLE
     assert solution.details["blocks"] >= 4  # type: ignore[operator]

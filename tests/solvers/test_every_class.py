@@ -7,6 +7,7 @@ import pytest
 import optmodels as om
 from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
+from optmodels.structures import Priced
 from optmodels.testing import brute_force, small_table
 from solvers.epsilon import every_class
 from solvers.epsilon.class_cover import cover_some, new_cover
@@ -32,7 +33,7 @@ def test_optimum_or_bound_whatever_may_be_listed(most_listed: int, seed: int, mo
     assert expected is not None
     optimum = expected[1].values["loss"] * problem.price_scale
     monkeypatch.setattr(every_class, "_MOST_LISTED", most_listed)
-    best = EveryClass(problem).best(np.zeros(1))
+    best = EveryClass(problem.require(Priced)).best(np.zeros(1))
     assert best is not None
     assert best.labels is not None
     assert best.bound <= optimum * (1 + 1e-9) + 1e-12
@@ -55,7 +56,7 @@ def test_ties_of_equal_records_are_not_listed(n_clusters: int | None, monkeypatc
 
     monkeypatch.setattr(every_class, "_cheaper_than", counted)
     monkeypatch.setattr(every_class, "_MOST_LISTED", 10_000)
-    best = EveryClass(problem_of(equal_records(16), n_clusters)).best(np.zeros(1))
+    best = EveryClass(problem_of(equal_records(16), n_clusters).require(Priced)).best(np.zeros(1))
     assert best is not None
     assert best.labels is not None
     assert (best.bound, best.price) == (0.0, 0.0)
@@ -64,9 +65,9 @@ def test_ties_of_equal_records_are_not_listed(n_clusters: int | None, monkeypatc
 
 def test_when_time_is_over_what_is_known_is_returned() -> None:
     problem = problem_of(small_table(12, seed=1), k=3)
-    classes = EveryClass(problem)
+    classes = EveryClass(problem.require(Priced))
     early = classes.best(np.zeros(1), over=lambda: True)
-    proven = EveryClass(problem).best(np.zeros(1))
+    proven = EveryClass(problem.require(Priced)).best(np.zeros(1))
     assert early is not None
     assert proven is not None
     assert early.labels is None

@@ -265,7 +265,7 @@ class TestAnswers:
         assert solution.value == pytest.approx(cheapest_assignment(problem), rel=1e-6)
 
     def test_other_models_are_refused(self) -> None:
-        with pytest.raises(RefusedError, match="no fixed centres"):
+        with pytest.raises(RefusedError, match="no centres that records are assigned to"):
             Network().solve(Microaggregation(k=2).build(random_table(6)))
 
     def test_a_time_limit_returns_the_best_so_far(self) -> None:

@@ -64,7 +64,7 @@ def test_what_does_not_vary_does_not_matter() -> None:
     quasi = {"age": "numeric", "year": "numeric", "town": "categorical"}
     constant = Microaggregation(k=2).build(Table(frame, quasi=quasi, others="drop"))  # type: ignore[arg-type]
     assert Univariate().solve(constant).labels is not None
-    assert choice(constant)[0] == "univariate"
+    assert choice(constant).name == "univariate"
     varying = Microaggregation(k=2).build(Table(frame, quasi={**quasi, "job": "categorical"}))  # type: ignore[dict-item]
     with pytest.raises(RefusedError, match="one numeric or ordinal"):
         Univariate().solve(varying)
