@@ -39,9 +39,12 @@ class Mass(Formulation):
 
     - `k`: the least size of a class, and the one that is answered; without it every k from 2 to 4 * l_v is tried, l_v
       the largest number of values of a sensitive attribute, and the best is taken. `distinct_l`, `entropy_l`, `t`: what
-      every class must keep beyond k; it does, if everybody in one class would: those that do not swap or join.
+      every class keeps beyond k, if everybody in one class would: classes that do not, swap records or are joined.
     - `bins`: numeric sensitive attributes with more values are put into so many bins, for strata and distances.
-    - `order`, `reach`, `floors`: see `GetAnonymized`.
+    - `order`, `reach`: see `GetAnonymized`. `floors`: from how far records may come so that each of e classes has its
+      share of every value, of n_v records: `near` is from neighbours; `diverse` makes sure of as many different values
+      as have n_v >= e; `present` of these very values; `full` of floor(n_v/e) to ceil(n_v/e) records of each, as far as
+      that is possible; `auto` is `full` where one attribute's values are parts of another's, else `diverse`.
     - `predict`: the column that classifiers predict; the table's target unless given, or else the sensitive attribute
       of fewest values. `positive`: of two levels the one that recall is about, the rarer one unless given; over
       more than two it is averaged.
