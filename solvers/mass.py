@@ -46,7 +46,7 @@ class Mass(FrontSolver):
         run.details |= model.remarks()
         if run.labels is None:
             run.details["remark"] = (
-                f"MASS keeps k; no partition of those it made also keeps {problem.conditions.describe()}."
+                f"Not even all records in one class keep {problem.conditions.describe()}: ask for less."
             )
         elif "k" in run.details:  # else a partition to begin from was better than all of these
             told = (f"k={run.details['k']}.", _what_is_recalled(run).strip(), run.details.get("cut_short"))
@@ -100,7 +100,7 @@ def _cut_short(candidate: Candidate) -> dict[str, str]:
         return {}
     return {
         "cut_short": f"Time was over, or Ctrl-C pressed, with {candidate.share:.0%} of the classes of k={candidate.k} "
-        "dealt: the others are neighbours in the order of records, of at least k, and do not mirror the table."
+        "dealt: the others are neighbours in the order of records, of at least k, and need not mirror the table."
     }
 
 

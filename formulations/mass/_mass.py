@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.mass.candidate_builder import CandidateBuilder, levels_of
+from formulations.mass.floors import Floors
 from formulations.mass.get_anonymized import GetAnonymized
 from formulations.mass.optimizer import Optimizer
 from formulations.mass.recall import LEAST_RECORDS, Recall
@@ -38,9 +39,12 @@ class Mass(Formulation):
 
     - `k`: the least size of a class, and the one that is answered; without it every k from 2 to 4 * l_v is tried, l_v
       the largest number of values of a sensitive attribute, and the best is taken. `distinct_l`, `entropy_l`, `t`: what
-      a partition must keep beyond k; the construction does not aim at them.
+      every class keeps beyond k, if everybody in one class would: classes that do not, swap records or are joined.
     - `bins`: numeric sensitive attributes with more values are put into so many bins, for strata and distances.
-    - `order`, `reach`: see `GetAnonymized`.
+    - `order`, `reach`: see `GetAnonymized`. `floors`: from how far records may come so that each of e classes has its
+      share of every value, of n_v records: `near` is from neighbours; `diverse` makes sure of as many different values
+      as have n_v >= e; `present` of these very values; `full` of floor(n_v/e) to ceil(n_v/e) records of each, as far as
+      that is possible; `auto` is `full` where one attribute's values are parts of another's, else `diverse`.
     - `predict`: the column that classifiers predict; the table's target unless given, or else the sensitive attribute
       of fewest values. `positive`: of two levels the one that recall is about, the rarer one unless given; over
       more than two it is averaged.
@@ -66,6 +70,7 @@ class Mass(Formulation):
     bins: int = 5
     order: Order = "auto"
     reach: float = 2.0
+    floors: Floors = "auto"
     predict: str | None = None
     positive: str | None = None
     classifiers: tuple[str, ...] = CLASSIFIERS
@@ -80,7 +85,9 @@ class Mass(Formulation):
         conditions = Conditions(2 if self.k is None else self.k, self.distinct_l, self.entropy_l, self.t)
         mix = SensitiveMix(table, self.bins)
         typical = self.k or _TYPICAL_K
-        anonymize = GetAnonymized(table, bins=self.bins, order=self.order, reach=self.reach, typical_k=typical, mix=mix)
+        anonymize = GetAnonymized(
+            table, order=self.order, reach=self.reach, typical_k=typical, floors=self.floors, mix=mix
+        )
         # what classifiers of a release recall is a matter of the whole table
         recall = self._recall(table, mix, seed) if table.n == table.records_in_all else None
         return MassProblem(table, self, conditions, anonymize, recall)
@@ -188,7 +195,7 @@ class MassProblem(Problem):
     ) -> Iterator[Candidate]:
         """A partition for each k, made when it is asked for: the fixed one, or every level that is tried."""
         usual = self.levels if self.fixed_k is None else (self.fixed_k,)
-        return iter(CandidateBuilder(self.anonymize, usual if levels is None else levels, halted))
+        return iter(CandidateBuilder(self.anonymize, usual if levels is None else levels, halted, self.test))
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> MassProblem:
         """The same problem for some of the records, against the mix and the ranges of all of them; without recall."""

@@ -4,17 +4,24 @@ A stratum of m records gives each of e classes floor(m/e) or ceil(m/e) of them, 
 size by one at most. What floor(m/e) leaves over, a stratum gives to as many classes, one each: that is a matrix of
 zeros and ones with given sums of rows and columns. Filled column by column it always comes out, as long as a stratum is
 served at the latest when it has a record left for every class to come.
+
+What a class gets beyond quotas it may then exchange for that of others, for the sake of floors and ceilings per value:
+see `floors`. In the end every stratum gives its records in their order to the classes that have a share of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from formulations.mass.diversity import diversify, joined
+from formulations.mass.fetching import fetch
+from formulations.mass.floors import Bench, Bounds, Floors, Places, even_out, nested
 from optmodels.partition import Labels, members
 
 Numbers = NDArray[np.int64]
@@ -47,7 +54,7 @@ class Desk(NamedTuple):
     The heap has strata by the place of their next record; places that were true once are corrected when they come up.
     """
 
-    class_at: Numbers  # of each place in the order; -1 for none yet
+    held: Places  # the strata of the records beyond the quotas, class after class
     heap: Numbers
     filled: Numbers  # (1) how much of the heap
     near: Numbers
@@ -55,10 +62,11 @@ class Desk(NamedTuple):
 
 
 class Dealt(NamedTuple):
-    """The class of each record, and how many classes were dealt before it was halted."""
+    """The class of each record, and how many of the classes are as they should be: all, unless it was halted."""
 
     labels: Labels
     classes: int
+    wanted: int
 
 
 def deal(
@@ -69,6 +77,7 @@ def deal(
     k: int,
     reach: float,
     halted: Callable[[], bool] = lambda: False,
+    floors: Floors = "auto",
 ) -> Dealt:
     """Classes of at least k records, for records in an order of similarity.
 
@@ -80,9 +89,10 @@ def deal(
         k: the least size of a class.
         reach: among how many times as many nearest strata as it needs a class chooses those whose values it lacks.
         halted: asked every so many classes; once it is so, the records that are left become classes in their order.
+        floors: what it is worth that every class has its share of every value; see the module `floors`.
 
     >>> deal(np.arange(6), np.array([0, 1, 0, 1, 0, 1]), np.array([[0], [1]]), np.array([0.5, 0.5]), 2, 1.0)
-    Dealt(labels=array([0, 0, 1, 1, 2, 2]), classes=3)
+    Dealt(labels=array([0, 0, 1, 1, 2, 2]), classes=3, wanted=3)
     """
     n, along = len(order), strata[order]
     e = n // k
@@ -103,25 +113,52 @@ def deal(
     )
     n_left = int(left.sum())
     desk = Desk(
-        np.full(n, -1, np.int64),
+        np.empty(n_left, np.uint32),
         np.empty(len(sizes), np.int64),
         np.zeros(1, np.int64),
         np.empty(len(sizes), np.int64),
         np.empty(len(shares)),
     )
+    if codes.shape[1] == 1:
+        floors = "near"  # strata are values, and dealt as they should be
+    elif floors == "auto":
+        floors = "full" if nested(codes) else "diverse"
+    bounds = Bounds.of(codes, sizes, len(shares), e)
+    bench = Bench.of(bounds, -(-n_left // e))
     _begin(waiting, desk)
     steady = np.flatnonzero(waiting.quota)
-    dealt = 0
-    while dealt < e and not (dealt and halted()):
-        last = min(dealt + CLASSES_AT_ONCE, e)
-        _deal(waiting, steady, along, shares, n_left, e, reach, desk, dealt, last)
-        dealt = last
+    dealt, evening = 0, None
+    with ThreadPoolExecutor(1) as evener:  # classes are evened out while the next ones are dealt
+        while dealt < e and not (dealt and halted()):
+            last = min(dealt + CLASSES_AT_ONCE, e)
+            _deal(waiting, steady, along, n * shares, e, reach, desk, dealt, last)
+            if evening is not None:
+                evening.result()
+            evening = evener.submit(_even, desk.held, e, bounds, bench, floors, dealt, last)
+            dealt = last
+        if evening is not None:
+            evening.result()
+    done = dealt
+    if dealt == e and floors in ("present", "full"):
+        wanting = fetch(desk.held, e, bounds, bench, floors == "full", halted)
+        done = max(e - wanting, 0) if halted() else e
+    class_at = _handed_out(desk.held, queue, first[:-1].copy(), waiting.quota, steady, e, dealt)
     if dealt < e:
         ends = n * np.arange(dealt, e + 1) // e
-        desk.class_at[desk.class_at < 0] = np.repeat(np.arange(dealt, e), np.diff(ends))
+        class_at[class_at < 0] = np.repeat(np.arange(dealt, e), np.diff(ends))
     labels = np.empty(n, np.int64)
-    labels[order] = desk.class_at
-    return Dealt(labels, dealt)
+    labels[order] = class_at
+    if floors != "diverse":
+        return Dealt(labels, done, e)
+    number = joined(desk.held, e, bounds, bench, dealt)
+    return Dealt(number[labels], int(number[dealt - 1]) + 1, int(number[-1]) + 1)
+
+
+def _even(held: Places, e: int, bounds: Bounds, bench: Bench, floors: Floors, begin: int, end: int) -> None:
+    if bounds.codes.shape[1] > 1:
+        even_out(held, e, bounds, bench, begin, end)
+    if floors == "diverse":
+        diversify(held, e, bounds, bench, begin, end)
 
 
 @njit(cache=True, nogil=True)
@@ -138,19 +175,19 @@ def _begin(strata, desk):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _deal(strata, steady, stratum_at, shares, n_left, e, reach, desk, begin, end):  # type: ignore[no-untyped-def]
+def _deal(strata, steady, stratum_at, counts, e, reach, desk, begin, end):  # type: ignore[no-untyped-def]
     """Deal the classes from `begin` up to `end`."""
-    n, n_strata = stratum_at.size, strata.left.size
-    class_at, heap, near, lacking = desk.class_at, desk.heap, desk.near, desk.lacking
+    n, n_left, n_strata = stratum_at.size, desk.held.size, strata.left.size
+    held, heap, near, lacking = desk.held, desk.heap, desk.near, desk.lacking
     n_heap = desk.filled[0]
     for c in range(begin, end):
-        lacking[:] = (n * (c + 1) // e - n * c // e) * shares
+        lacking[:] = (n * (c + 1) // e - n * c // e) / n * counts
         for s in steady:
-            _give_quota(strata, s, c, class_at, lacking)
-        wanted = n_left * (c + 1) // e - n_left * c // e
+            _give_quota(strata, s, lacking)
+        at, wanted = n_left * c // e, n_left * (c + 1) // e - n_left * c // e
         while strata.first_due[c] >= 0:
-            _give_one(strata, strata.first_due[c], c, class_at, lacking)
-            wanted -= 1
+            held[at] = _give_one(strata, strata.first_due[c], c, lacking)
+            at, wanted = at + 1, wanted - 1
         n_near, n_aside, most = 0, 0, max(wanted, int(np.ceil(reach * wanted)))
         while n_near < most and n_heap > 0:
             s = stratum_at[heap[0]]
@@ -168,9 +205,9 @@ def _deal(strata, steady, stratum_at, shares, n_left, e, reach, desk, begin, end
                 near[n_near] = s
                 n_near += 1
         if wanted > 0:
-            _give_one(strata, near[0], c, class_at, lacking)  # who has waited longest, so that nobody falls behind
-        for _ in range(wanted - 1):
-            _give_one(strata, _most_lacking(strata, near[:n_near], c, lacking), c, class_at, lacking)
+            held[at] = _give_one(strata, near[0], c, lacking)  # who has waited longest, so that nobody falls behind
+        for i in range(1, wanted):
+            held[at + i] = _give_one(strata, _most_lacking(strata, near[:n_near], c, lacking), c, lacking)
         for a in range(n_near + n_aside):
             s = near[a] if a < n_near else near[n_strata - 1 - (a - n_near)]
             if strata.left[s] > 0:
@@ -180,7 +217,7 @@ def _deal(strata, steady, stratum_at, shares, n_left, e, reach, desk, begin, end
     desk.filled[0] = n_heap
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _most_lacking(strata, near, c, lacking):  # type: ignore[no-untyped-def]
     """Of the strata that class c was not yet served from, the one whose values it lacks most; the nearest of equals."""
     best, most = -1, -np.inf
@@ -194,19 +231,16 @@ def _most_lacking(strata, near, c, lacking):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
-def _give_quota(strata, s, c, class_at, lacking):  # type: ignore[no-untyped-def]
-    for _ in range(strata.quota[s]):
-        class_at[strata.queue[strata.head[s]]] = c
-        strata.head[s] += 1
+@njit(cache=True, nogil=True, forceinline=True)
+def _give_quota(strata, s, lacking):  # type: ignore[no-untyped-def]
+    strata.head[s] += strata.quota[s]
     for j in range(strata.codes.shape[1]):
         lacking[strata.codes[s, j]] -= strata.quota[s]
 
 
-@njit(cache=True, nogil=True)
-def _give_one(strata, s, c, class_at, lacking):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, forceinline=True)
+def _give_one(strata, s, c, lacking):  # type: ignore[no-untyped-def]
     """Give the next record of stratum s to class c, beyond the quota."""
-    class_at[strata.queue[strata.head[s]]] = c
     strata.head[s] += 1
     strata.served[s] = c
     for j in range(strata.codes.shape[1]):
@@ -216,9 +250,25 @@ def _give_one(strata, s, c, class_at, lacking):  # type: ignore[no-untyped-def]
     strata.due[s] += 1
     if strata.left[s] > 0:
         _link(strata, s)
+    return s
 
 
 @njit(cache=True, nogil=True)
+def _handed_out(held, queue, head, quota, steady, e, dealt):  # type: ignore[no-untyped-def]
+    """The class of each place in the order: every stratum gives its records in their order; -1 for none yet."""
+    class_at = np.full(queue.size, -1, np.int64)
+    for c in range(dealt):
+        for s in steady:
+            for _ in range(quota[s]):
+                class_at[queue[head[s]]] = c
+                head[s] += 1
+        for i in range(held.size * c // e, held.size * (c + 1) // e):
+            class_at[queue[head[held[i]]]] = c
+            head[held[i]] += 1
+    return class_at
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def _link(strata, s):  # type: ignore[no-untyped-def]
     first = strata.first_due[strata.due[s]]
     strata.after[s], strata.before[s] = first, -1
@@ -227,7 +277,7 @@ def _link(strata, s):  # type: ignore[no-untyped-def]
     strata.first_due[strata.due[s]] = s
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _unlink(strata, s):  # type: ignore[no-untyped-def]
     if strata.before[s] >= 0:
         strata.after[strata.before[s]] = strata.after[s]
@@ -237,7 +287,7 @@ def _unlink(strata, s):  # type: ignore[no-untyped-def]
         strata.before[strata.after[s]] = strata.before[s]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _sift_down(heap, size, i):  # type: ignore[no-untyped-def]
     while 2 * i + 1 < size:
         child = 2 * i + 1
@@ -249,7 +299,7 @@ def _sift_down(heap, size, i):  # type: ignore[no-untyped-def]
         i = child
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, forceinline=True)
 def _sift_up(heap, i):  # type: ignore[no-untyped-def]
     while i > 0 and heap[(i - 1) // 2] > heap[i]:
         parent = (i - 1) // 2

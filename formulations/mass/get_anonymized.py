@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.mass.dealing import Dealt, deal
+from formulations.mass.floors import Floors, checked_floors
+from formulations.mass.mending import mended
 from formulations.mass.sensitive_mix import SensitiveMix
 from formulations.mass.similar_order import Order, checked_order, similar_order
+from optmodels.conditions import ClassTest
 from optmodels.errors import InputError, finite, whole
 from optmodels.metrics.loss import general_loss_metric
 from optmodels.partition import Labels
@@ -33,7 +36,7 @@ class GetAnonymized:
 
     `order` is how records are put in line (see `similar_order`), `reach` among how many times as many nearest strata
     as it needs a class looks for values that it lacks: 1 keeps neighbours together, more comes closer to the
-    table's mix.
+    table's mix. `floors` is how much it is worth that every class has its share of every value (see `floors`).
 
     >>> from optmodels.datasets.synthetic import health_like
     >>> found = GetAnonymized(health_like(1000, l_v=7))(k=4)
@@ -49,15 +52,18 @@ class GetAnonymized:
         order: Order = "auto",
         reach: float = 2.0,
         typical_k: int = 10,
+        floors: Floors = "auto",
         mix: SensitiveMix | None = None,
     ) -> None:
         checked_order(order)
+        checked_floors(floors)
         finite("reach", reach, "it multiplies the number of strata that a class needs", positive=True)
         self.table = table
         self.mix = SensitiveMix(table, bins) if mix is None else mix
         self.order = order
         self.reach = reach
         self.typical_k = typical_k
+        self.floors: Floors = floors
 
     @cached_property
     def line(self) -> tuple[str, Labels]:
@@ -71,16 +77,23 @@ class GetAnonymized:
             order=self.order,
             reach=self.reach,
             typical_k=self.typical_k,
+            floors=self.floors,
             mix=self.mix.restricted(rows),
         )
 
-    def dealt(self, k: int, halted: Callable[[], bool] = lambda: False) -> Dealt:
-        """Classes of at least k records; each that was dealt has its share of every stratum, rounded up or down."""
+    def dealt(self, k: int, halted: Callable[[], bool] = lambda: False, test: ClassTest | None = None) -> Dealt:
+        """Classes of at least k records that mirror the table, and meet the conditions if one class of everybody does.
+
+        Each that was dealt has its share of every stratum, and as far as possible of every value, rounded up or down.
+        """
         whole("k", k, 1)
         if k > self.table.n:
             raise InputError(f"k={k} is more than the table's {self.table.n} records: lower k or give more records.")
-        shares = np.concatenate(self.mix.shares)
-        return deal(self.line[1], self.mix.strata, self.mix.stratum_codes, shares, k, self.reach, halted)
+        shares, strata, codes = np.concatenate(self.mix.shares), self.mix.strata, self.mix.stratum_codes
+        found = deal(self.line[1], strata, codes, shares, k, self.reach, halted, self.floors)
+        if test is None or test.only_size:
+            return found
+        return found._replace(labels=mended(found.labels, test, strata, codes, halted))
 
     def __call__(self, k: int) -> Anonymized:
         """Classes of at least k records, their privacy loss and their information loss."""

@@ -43,7 +43,8 @@ def dealt(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, int]:
     together = draw(st.booleans())  # strata far apart along the order are the hard case
     order = np.argsort(strata, kind="stable") if together else random.permutation(n)
     shares = np.bincount(codes[strata].ravel(), minlength=6) / n
-    return strata, deal(order, strata, codes, shares, k, draw(st.sampled_from([0.5, 1.0, 2.0, 10.0]))).labels, k
+    reach, floors = draw(st.sampled_from([0.5, 1.0, 2.0, 10.0])), draw(st.sampled_from(["near", "present", "full"]))
+    return strata, deal(order, strata, codes, shares, k, reach, floors=floors).labels, k
 
 
 @settings(max_examples=300, deadline=None)
@@ -212,7 +213,7 @@ def test_optimizer_takes_the_least_cost_per_recall() -> None:
 
 
 def test_one_k_is_answered_with_its_own_partition() -> None:
-    problem = Mass(k=6, classifiers=()).build(health_like(600, l_v=7))
+    problem = Mass(k=6, floors="full", classifiers=()).build(health_like(600, l_v=7))
     solution = solve(problem)
     check_solution(solution)
     assert solution.solver == "mass"
@@ -297,15 +298,6 @@ def test_labels_of_any_solver_are_judged() -> None:
     assert judged.values["loss"] == pytest.approx(intervals.values["loss"] / (table.n * len(table.quasi)))
 
 
-def test_further_conditions_choose_among_candidates() -> None:
-    table = health_like(1000, l_v=7)
-    best = solve(Mass(distinct_l=2, classifiers=()).build(table))
-    assert best.values["l"] >= 2
-    none = solve(Mass(k=2, t=0.05, classifiers=()).build(table))
-    assert none.labels is None
-    assert "k >= 2, t <= 0.05" in str(none.details["remark"])
-
-
 def test_small_and_uniform_tables() -> None:
     one_value = Table(pd.DataFrame({"age": range(20), "ill": ["flu"] * 20}), quasi={"age": "numeric"}, sensitive="ill")
     problem = Mass().build(one_value)
@@ -340,6 +332,7 @@ def test_missing_sensitive_numbers_are_an_error_that_names_the_column() -> None:
     [
         ({"order": "hilbertt"}, "hilbert"),
         ({"reach": -1.0}, "reach"),
+        ({"floors": "ful"}, "full"),
         ({"bins": 1}, "bins"),
         ({"bins": "many"}, "bins must be a whole number"),
         ({"positive": "yess"}, "yess"),
@@ -366,26 +359,6 @@ def test_other_models_are_refused() -> None:
 
     with pytest.raises(RefusedError, match="mass"):
         solve(Microaggregation(k=2).build(small_table(8)), solver="mass")
-
-
-@pytest.mark.parametrize("looks", [0, 1, 3])
-def test_dealing_can_be_halted_within_one_k(monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
-    """Classes dealt so far are what they would have been; the others have k records, and all records a class."""
-    monkeypatch.setattr("formulations.mass.dealing.CLASSES_AT_ONCE", 7)
-    anonymize = Mass(k=4, classifiers=()).build(health_like(500, l_v=7)).anonymize
-    asked: list[int] = []
-
-    def halted() -> bool:
-        asked.append(1)
-        return len(asked) > looks
-
-    hurried, whole = anonymize.dealt(4, halted), anonymize.dealt(4)
-    assert hurried.classes == 7 * (looks + 1)
-    assert whole.classes == 125
-    done = hurried.labels < hurried.classes
-    assert (hurried.labels[done] == whole.labels[done]).all()
-    assert (whole.labels[~done] >= hurried.classes).all()
-    assert (np.bincount(hurried.labels) == 4).all()
 
 
 def test_a_hurried_answer_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,6 +51,17 @@ def test_wrong_words(run: Run, tmp_path: Path, words: tuple[object, ...], messag
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("asked", [("--distinct-l", 2), ("--t", 0.2), ("--distinct-l", 2, "--t", 0.05)])
+def test_mass_keeps_what_is_asked_for(run: Run, health: Path, asked: tuple[object, ...]) -> None:
+    words = ("anonymize", health, "--roles", "health.toml", "--formulation", "mass", "--k", 3, *asked, *QUICK)
+    result = run(*words, "--out", "release.csv", "--json")
+    assert result.exit_code == 0, result.output
+    audit = json.loads(result.stdout)["audit"]
+    for levels in audit["sensitive"].values():
+        assert levels["distinct_l"] >= (2 if "--distinct-l" in asked else 1)
+        assert "--t" not in asked or levels["t_emd"] <= float(str(asked[-1])) + 1e-9
+
+
 def test_mass_anonymises_them(run: Run, health: Path) -> None:
     result = run(
         *("anonymize", health, "--roles", "health.toml", "--formulation", "mass", "--k", 6, *QUICK),
