@@ -44,7 +44,7 @@ class Zheng(Solver):
     A class starts from a seed, takes the nearest record that still adds a missing sensitive value until it has l of
     them, and then the nearest records until it has k; near is near to its centroid as it stands. What is left when no
     further class is possible joins the nearest classes. Seeds are `random`, or each the record `furthest` from the one
-    before: the better choice while l is easily met. Classes that break entropy l or t are merged with their nearest.
+    before: the better choice while l is easily met. Classes that break other conditions are merged with their nearest.
     When time is over, what is left is cut at medians.
 
     >>> import pandas as pd
@@ -162,7 +162,7 @@ def _missing(test: ClassTest, counts: NDArray[np.int64], distinct: NDArray[np.in
         return NOTHING
     wanted = np.zeros(words, np.uint64)
     for j in range(len(distinct)):
-        if distinct[j] < test.distinct_l:
+        if distinct[j] < test.distinct_l[j]:
             for v in range(test.starts[j], test.starts[j + 1]):
                 if counts[v] == 0:
                     wanted[v // 64] |= np.uint64(1) << np.uint64(v % 64)

@@ -95,7 +95,7 @@ class Aminifar(Formulation):
         """The problem of this table; the seed draws the first centres of k-means."""
         table = table if self.scaling is None else table.rescaled(scaling=self.scaling)
         k = self.k if self.k is not None else table.n // self._n_clusters(table)
-        conditions = Conditions(k)
+        conditions = self.conditions(k)
         conditions.compile(table)  # says what is wrong with k before k-means is asked for n // k centres
         points = embedded(table, self.metric)
         m = self._n_clusters(table)

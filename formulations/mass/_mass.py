@@ -37,8 +37,7 @@ class Mass(Formulation):
     """Minimise (privacy loss + information loss) / recall over partitions that mirror the table's sensitive values.
 
     - `k`: the least size of a class, and the one that is answered; without it every k from 2 to 4 * l_v is tried, l_v
-      the largest number of values of a sensitive attribute, and the best is taken. `distinct_l`, `entropy_l`, `t`: what
-      a partition must keep beyond k; the construction does not aim at them.
+      the largest number of values of a sensitive attribute, and the best is taken.
     - `bins`: numeric sensitive attributes with more values are put into so many bins, for strata and distances.
     - `order`, `reach`: see `GetAnonymized`.
     - `predict`: the column that classifiers predict; the table's target unless given, or else the sensitive attribute
@@ -60,9 +59,6 @@ class Mass(Formulation):
     )
 
     k: int | None = None
-    distinct_l: int | None = None
-    entropy_l: float | None = None
-    t: float | None = None
     bins: int = 5
     order: Order = "auto"
     reach: float = 2.0
@@ -77,7 +73,7 @@ class Mass(Formulation):
         whole(
             "sample", self.sample, LEAST_RECORDS, "fewer cannot be split into some to learn from and some to ask about"
         )
-        conditions = Conditions(2 if self.k is None else self.k, self.distinct_l, self.entropy_l, self.t)
+        conditions = self.conditions(2 if self.k is None else self.k)
         mix = SensitiveMix(table, self.bins)
         typical = self.k or _TYPICAL_K
         anonymize = GetAnonymized(table, bins=self.bins, order=self.order, reach=self.reach, typical_k=typical, mix=mix)

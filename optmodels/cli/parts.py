@@ -32,7 +32,7 @@ def formulation_of(name: str, promise: Mapping[str, float | None], parameters: M
         if key in parameters:
             raise InputError(f"'{key}' is given twice: {_option(key)} {asked[key]}, --param {key}={parameters[key]}.")
     asked |= typed("--param", kind, parameters)
-    model_fields = fields(kind)  # type: ignore[arg-type]
+    model_fields = fields(kind)
     needed = [field.name for field in model_fields if field.default is field.default_factory is MISSING]
     for key in needed:
         if key not in asked:
