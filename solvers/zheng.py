@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.conditions import ClassTest
+from optmodels.conditions import ClassTest, fewest_values
 from optmodels.errors import unknown
 from optmodels.partition import Labels
 from optmodels.price import Price
@@ -73,7 +73,10 @@ class Zheng(Solver):
     def search(self, problem: Problem, run: Run) -> None:
         """Grow one partition and offer it."""
         price, test = problem.require(Centroids).price, problem.test
-        points, marks = points_of(price), marks_of(test)
+        # a class is grown to as many values as any condition asks for
+        diverse = [fewest_values(test, j) for j in range(len(test.distinct_l))]
+        growing = test._replace(distinct_l=np.array(diverse, np.int64))
+        points, marks = points_of(price), marks_of(growing)
         labels, rest = np.full(price.n, -1, np.int64), np.arange(price.n)
         order = np.random.default_rng(run.seed).permutation(price.n)
         growth = Growth(order, np.array([0, 0, order[0] if self.seeds == "furthest" else -1]))
@@ -82,7 +85,7 @@ class Zheng(Solver):
             while possible and not run.expired:
                 tree = grown(points, marks, rest, price.code_weights)
                 while possible and 2 * left_in(tree) >= len(rest) and not run.expired:
-                    possible = grow_classes(tree, points, growth, test, labels, _STEPS)
+                    possible = grow_classes(tree, points, growth, growing, labels, _STEPS)
                     run.report("classes grown", done=price.n - left_in(tree), total=price.n)
                 rest = rows_left(tree)
             if not possible:
