@@ -70,6 +70,7 @@ class Aminifar(Formulation):
     centres: tuple[tuple[float, ...], ...] | Free | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.k is None) == (self.n_clusters is None):
             raise InputError("Give Aminifar either k, the class size, or n_clusters, the number of classes.")
         if self.n_clusters is not None:

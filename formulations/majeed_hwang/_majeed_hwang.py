@@ -76,6 +76,7 @@ class MajeedHwang(Formulation):
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.levels not in get_args(LevelRule):
             raise unknown("levels", str(self.levels), get_args(LevelRule))
         whole("trees", self.trees, 2, "usefulness is a mean over trees by its deviation")

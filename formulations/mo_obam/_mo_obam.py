@@ -74,6 +74,7 @@ class MoObam(Formulation):
     least_entropy: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.objective not in get_args(Scalarisation):
             raise unknown("objective", self.objective, get_args(Scalarisation))
         if self.n_clusters is not None:

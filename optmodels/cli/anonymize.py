@@ -25,7 +25,13 @@ def anonymize(
     k: options.K = None,
     distinct_l: options.DistinctL = None,
     entropy_l: options.EntropyL = None,
+    recursive: options.Recursive = None,
+    most_share: options.MostShare = None,
+    beta: options.Beta = None,
+    beta_kind: options.BetaKind = None,
+    delta: options.Delta = None,
     t: options.T = None,
+    t_distance: options.TDistance = None,
     formulation: options.Formulation = "microaggregation",
     param: options.Param = None,
     solver: Annotated[
@@ -45,6 +51,7 @@ def anonymize(
     from optmodels.cli import folder, publishing, show
     from optmodels.cli.output import check_outputs
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
+    from optmodels.cli.promise import promised
     from optmodels.cli.source import roles_of, table_of
 
     method = publishing.method_of(recode)
@@ -57,7 +64,18 @@ def anonymize(
     )
     if not into_folder:
         publishing.check_ending(out)
-    promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
+    promise = promised(
+        k=k,
+        distinct_l=distinct_l,
+        entropy_l=entropy_l,
+        recursive=recursive,
+        most_share=most_share,
+        beta=beta,
+        beta_kind=beta_kind,
+        delta=delta,
+        t=t,
+        t_distance=t_distance,
+    )
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
     asked = columns.read()

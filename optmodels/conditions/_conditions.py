@@ -256,23 +256,29 @@ def _out_of_reach(asked: Asked, counts: NDArray[np.int64], name: str, values: Se
     """Which condition an attribute does not satisfy in the whole table, and what it reaches there."""
     n, present = int(counts.sum()), np.sort(counts[counts > 0])[::-1]
     if asked.distinct_l is not None and len(present) < asked.distinct_l:
-        return f"distinct_l={asked.distinct_l} cannot hold: '{name}' has only {len(present)} distinct values."
+        return (
+            f"distinct_l={asked.distinct_l} cannot hold: '{name}' has only {len(present)} distinct values. Ask for "
+            f"{len(present)} at most."
+        )
     entropy_l = float(np.exp(-(present / n * np.log(present / n)).sum()))
     if asked.entropy_l is not None and log(entropy_l) < log(asked.entropy_l) - TOLERANCE:
         return (
             f"entropy_l={asked.entropy_l:g} cannot hold: '{name}' reaches {entropy_l:.4g} in the whole table, "
-            "and some class is always at or below that."
+            "and some class is always at or below that. Ask for less."
         )
     if asked.recursive is not None:
         c, least = asked.recursive
         tail = int(present[least - 1 :].sum())
         if not present[0] < c * tail * (1.0 - TOLERANCE):
-            reached = f"l={least} needs c above {present[0] / tail:.4g}" if tail else f"it has {len(present)} values"
-            return f"recursive={c:g},{least} cannot hold: in the whole table '{name}' is no more even, {reached}."
+            remedy = f"a c above {present[0] / tail:.4g}" if tail else f"an l of {len(present)} at most"
+            return (
+                f"recursive={c:g},{least} cannot hold: it does not hold for '{name}' in the whole table, and some class "
+                f"is always no more even than that. Ask for {remedy}."
+            )
     if asked.most_share is not None and present[0] > (asked.most_share + TOLERANCE) * n:
         return (
             f"most_share={asked.most_share:g} cannot hold: {values[int(counts.argmax())]!r} is {present[0] / n:.4g} "
-            f"of '{name}' in the whole table, and some class always has at least that."
+            f"of '{name}' in the whole table, and some class always has at least that. Ask for more."
         )
     return None
 

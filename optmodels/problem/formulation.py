@@ -25,6 +25,10 @@ class Formulation(SensitiveConditions, ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
 
+    def __post_init__(self) -> None:
+        """Say at once what makes no sense; a model that checks parameters of its own calls this as well."""
+        self.conditions(2)
+
     @abstractmethod
     def build(self, table: Table, seed: int = 0) -> Problem:
         """The problem this model poses for a table; `seed` matters only where the model draws centres."""
