@@ -33,7 +33,7 @@ def promised(*, k: int | None, **typed: Sequence[str] | None) -> dict[str, Any]:
     {'k': 5, 'recursive': (3, 2), 't': {'illness': 0.2, 'pay': 0.3}}
     >>> promised(k=5, t=["20"])
     Traceback (most recent call last):
-    optmodels.errors.InputError: --t 20: t must be a distance between distributions, from 0 where they are equal to 1 ...
+    optmodels.errors.InputError: --t 20: t must be a distance between distributions, from 0 where they are equal ...
     """
     promise: dict[str, Any] = {} if k is None else {"k": k}
     for name in PROMISES:

@@ -272,8 +272,8 @@ def _out_of_reach(asked: Asked, counts: NDArray[np.int64], name: str, values: Se
         if not present[0] < c * tail * (1.0 - TOLERANCE):
             remedy = f"a c above {present[0] / tail:.4g}" if tail else f"an l of {len(present)} at most"
             return (
-                f"recursive={c:g},{least} cannot hold: it does not hold for '{name}' in the whole table, and some class "
-                f"is always no more even than that. Ask for {remedy}."
+                f"recursive={c:g},{least} cannot hold: it does not hold for '{name}' in the whole table, and some "
+                f"class is always no more even than that. Ask for {remedy}."
             )
     if asked.most_share is not None and present[0] > (asked.most_share + TOLERANCE) * n:
         return (
