@@ -100,13 +100,15 @@ class ConditionRows:
         return sum(self.count(c, v) for v in crossed) - float(test.shares[crossed].sum()) * self.size(c)
 
     def _add_shares(self) -> None:
+        n = len(self.test.codes)
         for least, most in zip(self.test.least_shares, self.test.most_shares, strict=True):
-            for c in self.classes:
-                for v in range(len(most)):
-                    if most[v] < 1 and self.test.shares[v] > 0:
-                        self.rows.add(self.count(c, v) - float(most[v]) * self.size(c) <= 0)
-                    if least[v] > 0:
-                        self.rows.add(self.count(c, v) - float(least[v]) * self.size(c) >= 0)
+            for v in np.flatnonzero(self.test.shares > 0).tolist():
+                low, high = 1 - between_shares(1 - float(least[v]), n), between_shares(float(most[v]), n)
+                for c in self.classes:
+                    if high < 1:
+                        self.rows.add(self.count(c, v) - high * self.size(c) <= 0)
+                    if low > 0:
+                        self.rows.add(self.count(c, v) - low * self.size(c) >= 0)
 
     def encode(self) -> None:
         """Complete a partition that was written into the model's own variables."""
@@ -161,6 +163,19 @@ class EntropyCuts:
             left = sum((float(weight) - least) * count for weight, count in zip(weights, counts, strict=True))
             if not isinstance(left, (int, float)):
                 self.cuts.add(left >= 0)
+
+
+def between_shares(most: float, records: int) -> float:
+    """A bound that lets the same shares of at most so many records through, and is as far as can be from all of them.
+
+    >>> between_shares(0.5, 4), between_shares(1.0, 4)
+    (0.5833333333333333, 1.0)
+    """
+    if most >= 1:
+        return 1.0
+    sizes = np.arange(1, records + 1)
+    counts = np.floor(most * sizes)
+    return float(((counts / sizes).max() + ((counts + 1) / sizes).min()) / 2)
 
 
 def hair(factor: float, records: int) -> float:
