@@ -86,12 +86,18 @@ def _entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: i
 @njit(cache=True, nogil=True)
 def largest_counts(test: ClassTest, counts: NDArray[np.int64], j: int, many: int) -> tuple[int, int]:
     """The largest count of a value of attribute j, and the sum of so many largest."""
-    left = counts[test.starts[j] : test.starts[j + 1]].copy()
-    top, total = left.max(), 0
-    for _ in range(min(many, len(left))):
-        place = np.argmax(left)
-        total += left[place]
-        left[place] = 0
+    top, total = 0, 0
+    before, place = np.int64(2**62), -1  # the last value taken: the next one has as many records or fewer
+    for taken in range(min(max(many, 1), test.starts[j + 1] - test.starts[j])):
+        most, at = np.int64(-1), -1
+        for v in range(test.starts[j], test.starts[j + 1]):
+            if counts[v] > most and (counts[v] < before or (counts[v] == before and v > place)):
+                most, at = counts[v], v
+        before, place = most, at
+        if taken == 0:
+            top = most
+        if taken < many:
+            total += most
     return top, total
 
 
