@@ -97,7 +97,7 @@ def table_of(seed: int, n: int = 14) -> Table:
     secrets = {f"secret_{j}": draw.choice(list("uvwx"), n, p=draw.dirichlet(np.full(4, 2.0))) for j in range(2)}
     frame = pd.DataFrame({"age": range(n), **secrets})
     roles: dict[str, Any] = {
-        "orders": dict.fromkeys(secrets, list("uvwx")),
+        "orders": {name: list("uvwx") for name in secrets},
         "hierarchies": dict.fromkeys(secrets, TREE),
     }
     return Table(frame, quasi={"age": "numeric"}, sensitive=list(secrets), **roles)
