@@ -84,9 +84,9 @@ def _entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: i
 
 
 @njit(cache=True, nogil=True)
-def largest_counts(test: ClassTest, counts: NDArray[np.int64], j: int, many: int) -> tuple[int, int]:
+def largest_counts(test: ClassTest, counts: NDArray[np.int64], j: int, many: int) -> tuple[np.int64, np.int64]:
     """The largest count of a value of attribute j, and the sum of so many largest."""
-    top, total = 0, 0
+    top, total = np.int64(0), np.int64(0)
     before, place = np.int64(2**62), -1  # the last value taken: the next one has as many records or fewer
     for taken in range(min(max(many, 1), test.starts[j + 1] - test.starts[j])):
         most, at = np.int64(-1), -1
