@@ -39,8 +39,9 @@ def promised(*, k: int | None, **typed: Sequence[str] | None) -> dict[str, Any]:
     for name in PROMISES:
         if texts := typed.get(name):
             promise[name] = _condition(name, texts)
-    for name in promise.keys() - {"k"}:
-        alone = {key: promise[key] for key in (name, HOW.get(name)) if key in promise}
+    ways_first = sorted(promise.keys() - {"k"}, key=lambda name: (name not in HOW.values(), name))
+    for name in ways_first:
+        alone = {key: promise[key] for key in (name, HOW.get(name, "")) if key in promise}
         try:
             Conditions(**alone)
         except InputError as problem:
