@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from optmodels.cli import options
+from optmodels.cli.promise_options import takes_promise
 from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import pairs
 from optmodels.errors import InputError
 
 
 @takes_roles()
+@takes_promise
 def anonymize(
     data: options.Data,
     columns: TypedRoles,
+    promise: dict[str, Any],
     roles: options.RoleFile = None,
     save_roles: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the roles as TOML, to be reused.", rich_help_panel=options.ROLES),
     ] = None,
-    k: options.K = None,
-    distinct_l: options.DistinctL = None,
-    entropy_l: options.EntropyL = None,
-    recursive: options.Recursive = None,
-    most_share: options.MostShare = None,
-    beta: options.Beta = None,
-    beta_kind: options.BetaKind = None,
-    delta: options.Delta = None,
-    t: options.T = None,
-    t_distance: options.TDistance = None,
     formulation: options.Formulation = "microaggregation",
     param: options.Param = None,
     solver: Annotated[
@@ -51,7 +44,6 @@ def anonymize(
     from optmodels.cli import folder, publishing, show
     from optmodels.cli.output import check_outputs
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
-    from optmodels.cli.promise import promised
     from optmodels.cli.source import roles_of, table_of
 
     method = publishing.method_of(recode)
@@ -64,18 +56,6 @@ def anonymize(
     )
     if not into_folder:
         publishing.check_ending(out)
-    promise = promised(
-        k=k,
-        distinct_l=distinct_l,
-        entropy_l=entropy_l,
-        recursive=recursive,
-        most_share=most_share,
-        beta=beta,
-        beta_kind=beta_kind,
-        delta=delta,
-        t=t,
-        t_distance=t_distance,
-    )
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
     asked = columns.read()

@@ -1,6 +1,6 @@
-"""Options that several commands have, each said once: what is promised, what is optimised, what is written.
+"""Options that several commands have, each said once: what is optimised, what is written.
 
-What the columns are is said in `role_options`.
+What the columns are is said in `role_options`, what is promised of every class in `promise_options`.
 """
 
 from __future__ import annotations
@@ -22,71 +22,6 @@ Data = Annotated[
 RoleFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="A TOML file with roles; options override it.", rich_help_panel=ROLES),
-]
-
-K = Annotated[int | None, typer.Option(help="The least number of records in a class.", rich_help_panel=PROMISE)]
-DistinctL = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="L|A=L,...",
-        help="The least number of distinct values of every sensitive attribute, or of those that are named; every "
-        "condition can be given either way.",
-        rich_help_panel=PROMISE,
-    ),
-]
-EntropyL = Annotated[
-    list[str] | None,
-    typer.Option(metavar="L|A=L,...", help="The least entropy l of the sensitive values.", rich_help_panel=PROMISE),
-]
-Recursive = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="C,L|A=C,L,...",
-        help="Recursive (c, l)-diversity: the most frequent value is rarer than c times the l-th and all rarer ones.",
-        rich_help_panel=PROMISE,
-    ),
-]
-MostShare = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="S|A=S,...",
-        help="The largest share of one sensitive value in a class: the alpha of (alpha, k)-anonymity.",
-        rich_help_panel=PROMISE,
-    ),
-]
-Beta = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="B|A=B,...",
-        help="The largest relative gain of a value's share over its share in the table: beta-likeness.",
-        rich_help_panel=PROMISE,
-    ),
-]
-BetaKind = Annotated[
-    list[str] | None,
-    typer.Option(metavar="basic|enhanced", help="Which beta-likeness; basic by default.", rich_help_panel=PROMISE),
-]
-Delta = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="D|A=D,...",
-        help="Every |ln(share in a class / share in the table)| stays below it: delta-disclosure.",
-        rich_help_panel=PROMISE,
-    ),
-]
-T = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="T|A=T,...", help="The largest distance from the whole table's distribution.", rich_help_panel=PROMISE
-    ),
-]
-TDistance = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="emd|equal|ordered|hierarchical|variational",
-        help="How t is measured; by hierarchy, order or neither, whichever an attribute has, by default.",
-        rich_help_panel=PROMISE,
-    ),
 ]
 
 Formulation = Annotated[

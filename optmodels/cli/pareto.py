@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optmodels.cli import options
+from optmodels.cli.promise_options import takes_promise
 from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import names, pairs
 from optmodels.errors import InfeasibleError, InputError, NoSolutionError
@@ -22,23 +23,15 @@ USUAL = (OWN, "entropy")
 
 
 @takes_roles()
+@takes_promise
 def pareto(
     data: options.Data,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where to leave the front.", rich_help_panel=options.FILES)
     ],
     columns: TypedRoles,
+    promise: dict[str, Any],
     roles: options.RoleFile = None,
-    k: options.K = None,
-    distinct_l: options.DistinctL = None,
-    entropy_l: options.EntropyL = None,
-    recursive: options.Recursive = None,
-    most_share: options.MostShare = None,
-    beta: options.Beta = None,
-    beta_kind: options.BetaKind = None,
-    delta: options.Delta = None,
-    t: options.T = None,
-    t_distance: options.TDistance = None,
     formulation: options.Formulation = "mo-obam",
     param: options.Param = None,
     objectives: Annotated[
@@ -71,24 +64,11 @@ def pareto(
     from optmodels.cli import front_folder, show
     from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
-    from optmodels.cli.promise import promised
     from optmodels.cli.source import table_of
 
     wanted = names("--objectives", objectives or ())
     if len(wanted) == 1:
         raise InputError(f"--objectives names '{wanted[0]}' alone and a front needs two or more, e.g. loss,entropy.")
-    promise = promised(
-        k=k,
-        distinct_l=distinct_l,
-        entropy_l=entropy_l,
-        recursive=recursive,
-        most_share=most_share,
-        beta=beta,
-        beta_kind=beta_kind,
-        delta=delta,
-        t=t,
-        t_distance=t_distance,
-    )
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = front_solver_of(algorithm, pairs("--option", option or ()), evaluations)
     asked = columns.read()

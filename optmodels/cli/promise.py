@@ -26,7 +26,7 @@ def option_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def promised(*, k: int | None, **typed: Sequence[str] | None) -> dict[str, Any]:
+def promised(*, k: int | None = None, **typed: Sequence[str]) -> dict[str, Any]:
     """The parts of the promise that were asked for, as a formulation takes them.
 
     >>> promised(k=5, t=["illness=0.2,pay=0.3"], recursive=["3,2"])
@@ -45,7 +45,7 @@ def promised(*, k: int | None, **typed: Sequence[str] | None) -> dict[str, Any]:
         try:
             Conditions(**alone)
         except InputError as problem:
-            raise InputError(f"{option_of(name)} {' '.join(typed[name] or ())}: {problem}") from problem
+            raise InputError(f"{option_of(name)} {' '.join(typed[name])}: {problem}") from problem
     for condition, how in HOW.items():
         if how in promise and condition not in promise:
             raise InputError(

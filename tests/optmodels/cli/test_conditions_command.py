@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from optmodels.cli.promise_options import OPTIONS
+from optmodels.conditions import SensitiveConditions
 from tests.optmodels.cli.conftest import ROLES, Run
 from tests.optmodels.cli.test_anonymize import document
 from tests.optmodels.cli.test_bad_input import refused
@@ -117,3 +120,7 @@ def test_every_formulation_takes_conditions(run: Run, people: Path, formulation:
     told = run("anonymize", people, *ROLES, "--formulation", formulation, "--k", 5, *words, "--json")
     assert told.exit_code == 0, told.output
     assert document(told)["audit"]["sensitive"]["illness"]["recursive"][1] < 3
+
+
+def test_every_condition_has_an_option() -> None:
+    assert tuple(OPTIONS) == ("k", *(field.name for field in fields(SensitiveConditions)))
