@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from formulations._pyomo.spread_problem import SpreadProblem
-from optmodels.conditions import Conditions, TDistance
 from optmodels.price import spread
 from optmodels.problem import Formulation, whole_price
 from optmodels.table import Table
@@ -28,16 +27,11 @@ class Microaggregation(Formulation):
     """
 
     name: ClassVar[str] = "microaggregation"
-    summary: ClassVar[str] = "SSE + gamma * mismatches under k, optionally distinct l, entropy l and t per class"
+    summary: ClassVar[str] = "SSE + gamma * mismatches under k and conditions on sensitive values"
 
     k: int
-    distinct_l: int | None = None
-    entropy_l: float | None = None
-    t: float | None = None
-    t_distance: TDistance = "emd"
 
     def build(self, table: Table, seed: int = 0) -> SpreadProblem:
         """The microaggregation problem of this table; nothing is drawn, so the seed does not matter."""
-        conditions = Conditions(self.k, self.distinct_l, self.entropy_l, self.t, self.t_distance)
         price = spread(table)
-        return SpreadProblem(table, self, conditions, price, price_scale=whole_price(price))
+        return SpreadProblem(table, self, self.conditions(self.k), price, price_scale=whole_price(price))

@@ -147,7 +147,7 @@ def _wanted(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
         yield Choice("mass", "the model makes its partitions itself, one for each k")
     if problem.structure(Assignment) is not None:
         yield Choice("network", "records go to fixed centres under laminar caps, which is a network")
-        yield Choice("milp", "caps on two attributes at once are no network")
+        yield Choice("milp", "caps on two attributes at once, or conditions on sensitive values, are no network")
         yield Choice("nsga2", "centres are chosen as well, and records assigned to them at least cost")
     if problem.structure(Score) is not None:
         if _exact_in_time(problem, time_limit):

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.conditions import ClassTest, meets
+from optmodels.conditions import ClassTest, meets, only_size
 from optmodels.errors import InputError
 from optmodels.parallel import threads
 from optmodels.partition import Labels
@@ -189,7 +189,7 @@ def _deal_ties(places: Places, rows: Rows, low: int, high: int, half: int, j: in
 def _allowed(rows: Rows, low: int, middle: int, high: int, test: ClassTest) -> bool:
     if middle - low < test.k or high - middle < test.k:
         return False
-    if test.distinct_l <= 1 and not test.entropy.any() and test.t == np.inf:
+    if only_size(test):
         return True
     allowed: bool = _meets(rows, low, middle, test) and _meets(rows, middle, high, test)
     return allowed

@@ -59,6 +59,8 @@ class Network(Solver):
             return f"it minimises the distance to centres, and '{problem.target.name}' is asked for."
         if not assignment.is_network:
             return "caps on two sensitive attributes at once are no network."
+        if not problem.test.only_size:
+            return f"a network keeps sizes and caps, and {problem.conditions.describe()} is asked for."
         return None
 
     def search(self, problem: Problem, run: Run) -> None:

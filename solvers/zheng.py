@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.conditions import ClassTest
+from optmodels.conditions import ClassTest, fewest_values
 from optmodels.errors import unknown
 from optmodels.partition import Labels
 from optmodels.price import Price
@@ -44,7 +44,7 @@ class Zheng(Solver):
     A class starts from a seed, takes the nearest record that still adds a missing sensitive value until it has l of
     them, and then the nearest records until it has k; near is near to its centroid as it stands. What is left when no
     further class is possible joins the nearest classes. Seeds are `random`, or each the record `furthest` from the one
-    before: the better choice while l is easily met. Classes that break entropy l or t are merged with their nearest.
+    before: the better choice while l is easily met. Classes that break other conditions are merged with their nearest.
     When time is over, what is left is cut at medians.
 
     >>> import pandas as pd
@@ -73,7 +73,10 @@ class Zheng(Solver):
     def search(self, problem: Problem, run: Run) -> None:
         """Grow one partition and offer it."""
         price, test = problem.require(Centroids).price, problem.test
-        points, marks = points_of(price), marks_of(test)
+        # a class is grown to as many values as any condition asks for
+        diverse = [fewest_values(test, j) for j in range(len(test.distinct_l))]
+        growing = test._replace(distinct_l=np.array(diverse, np.int64))
+        points, marks = points_of(price), marks_of(growing)
         labels, rest = np.full(price.n, -1, np.int64), np.arange(price.n)
         order = np.random.default_rng(run.seed).permutation(price.n)
         growth = Growth(order, np.array([0, 0, order[0] if self.seeds == "furthest" else -1]))
@@ -82,7 +85,7 @@ class Zheng(Solver):
             while possible and not run.expired:
                 tree = grown(points, marks, rest, price.code_weights)
                 while possible and 2 * left_in(tree) >= len(rest) and not run.expired:
-                    possible = grow_classes(tree, points, growth, test, labels, _STEPS)
+                    possible = grow_classes(tree, points, growth, growing, labels, _STEPS)
                     run.report("classes grown", done=price.n - left_in(tree), total=price.n)
                 rest = rows_left(tree)
             if not possible:
@@ -162,7 +165,7 @@ def _missing(test: ClassTest, counts: NDArray[np.int64], distinct: NDArray[np.in
         return NOTHING
     wanted = np.zeros(words, np.uint64)
     for j in range(len(distinct)):
-        if distinct[j] < test.distinct_l:
+        if distinct[j] < test.distinct_l[j]:
             for v in range(test.starts[j], test.starts[j + 1]):
                 if counts[v] == 0:
                     wanted[v // 64] |= np.uint64(1) << np.uint64(v % 64)

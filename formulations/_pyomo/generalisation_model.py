@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from itertools import product
-from math import log, prod
+from math import prod
 
 import numpy as np
 import pyomo.environ as pyo
 from numpy.typing import NDArray
 
-from formulations._pyomo.gibbs import bits, coefficients
+from formulations._pyomo.condition_rows import ConditionRows, EntropyCuts
 from optmodels.conditions import TOLERANCE, ClassTest
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
 from optmodels.problem import View
@@ -46,7 +46,7 @@ def generalisation_model(
 ) -> View[pyo.ConcreteModel]:
     """The model that minimises the cost of levels over all ways to release the records that pass the test."""
     model = GeneralisationModel(leaves, nodes, level_costs, test, most_disclosure)
-    return View(model.native, model.decode, model.encode, model.cuts if test.entropy.any() else None)
+    return View(model.native, model.decode, model.encode, model.entropy.add if model.entropy.active else None)
 
 
 class GeneralisationModel:
@@ -79,14 +79,13 @@ class GeneralisationModel:
             list(homes), rule=lambda _, r: sum(model.x[r, g] for g in homes[r]) == int(self.counts[r])
         )
         model.opened = pyo.Constraint(pairs, rule=lambda _, r, g: model.x[r, g] <= int(self.counts[r]) * model.y[g])
-        model.size = pyo.Constraint(
-            range(len(held)), rule=lambda _, g: sum(model.x[r, g] for r in held[g]) >= test.k * model.y[g]
-        )
-        model.gibbs = pyo.ConstraintList()
+        model.size = pyo.Constraint(range(len(held)), rule=lambda _, g: self._size(g) >= test.k * model.y[g])
+        classes = range(len(held))
+        self.conditions = ConditionRows(model, test, classes, self._count, self._size, lambda g: model.y[g])
+        self.entropy = EntropyCuts(model, test, classes, self._count)
         if most_disclosure is not None:
             self._bound_disclosure(most_disclosure)
         model.distortion = pyo.Objective(expr=sum(costs[g] * model.x[r, g] for r, g in pairs))
-        self._known: set[tuple[int, ...]] = set()
 
     def _combinations(self, level_costs: tuple[NDArray[np.float64], ...]) -> tuple[list[float], list[tuple[int, ...]]]:
         """Cost and kinds of each combination of nodes that may be of use, and where each combination is.
@@ -129,6 +128,10 @@ class GeneralisationModel:
         having = [r for r in self.held[g] if place in self.test.codes[self.first[r]]]
         return sum(self.native.x[r, g] for r in having) if having else 0
 
+    def _size(self, g: int) -> pyo.Expression:
+        """How many records are released as g."""
+        return sum(self.native.x[r, g] for r in self.held[g])
+
     def decode(self, model: pyo.ConcreteModel) -> Labels:
         """The classes of a solved model; which of equal records goes where does not matter."""
         labels = np.zeros(len(self.leaves), np.int64)
@@ -151,6 +154,7 @@ class GeneralisationModel:
             model.y[g].set_value(1)
             for r, number in zip(*np.unique(self.kinds[rows], return_counts=True), strict=True):
                 model.x[int(r), g].set_value(model.x[int(r), g].value + int(number))
+        self.conditions.encode()
         if hasattr(model, "most_frequent"):
             for g, variable in model.most_frequent.items():
                 counts = [self._count(g, place) for place in range(int(self.test.starts[-1]))]
@@ -166,27 +170,3 @@ class GeneralisationModel:
         combination = self._as_nodes(int(rows[0]), levels)
         below = [r for r, row in enumerate(self.first) if self._as_nodes(int(row), levels) == combination]
         return self.place[tuple(below)]
-
-    def cuts(self, model: pyo.ConcreteModel) -> int:
-        """Add the entropy cuts that the present classes violate, for every combination; how many."""
-        test, added = self.test, 0
-        for g in range(len(self.held)):
-            counts = np.array([round(pyo.value(self._count(g, place))) for place in range(int(test.starts[-1]))])
-            for j in range(len(test.entropy)):
-                own = counts[test.starts[j] : test.starts[j + 1]]
-                least = (test.entropy[j] - TOLERANCE) / log(2)
-                if not own.sum() or bits(own) >= least:
-                    continue
-                key = (j, *(own // np.gcd.reduce(own)).tolist())
-                if key not in self._known:
-                    self._known.add(key)
-                    self._cut(j, coefficients(own, int(self.counts.sum())), least)
-                    added += 1
-        return added
-
-    def _cut(self, attribute: int, weights: NDArray[np.float64], least: float) -> None:
-        first = int(self.test.starts[attribute])
-        for g in range(len(self.held)):
-            counts = [self._count(g, first + s) for s in range(len(weights))]
-            left = sum((float(weight) - least) * count for weight, count in zip(weights, counts, strict=True))
-            self.native.gibbs.add(left >= 0)

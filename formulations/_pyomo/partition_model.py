@@ -14,8 +14,9 @@ from itertools import combinations
 import numpy as np
 import pyomo.environ as pyo
 
+from formulations._pyomo.condition_rows import ConditionRows
 from formulations._pyomo.gibbs import GibbsCuts
-from optmodels.conditions import TOLERANCE, ClassTest
+from optmodels.conditions import ClassTest
 from optmodels.errors import RefusedError
 from optmodels.partition import Labels, canonical, class_sizes
 from optmodels.price import Price
@@ -70,10 +71,7 @@ class PartitionModel:
         self._add_cliques(n_classes)
         self._add_modes()
         self._add_loss(price_scale)
-        if test.distinct_l > 1:
-            self._add_distinct()
-        if np.isfinite(test.t):
-            self._add_closeness()
+        self.conditions = ConditionRows(self.model, test, range(self.n), self.count, self.size)
         self.gibbs = GibbsCuts(self.model, test, self.most, self.count)
 
     def view(self) -> View[pyo.ConcreteModel]:
@@ -87,6 +85,10 @@ class PartitionModel:
         attribute = int(np.searchsorted(self.test.starts, place, side="right")) - 1
         having = [b for b in range(self.n) if codes[b, attribute] == place]
         return sum(1 if b == record else self.pair(record, b) for b in having)
+
+    def size(self, record: int) -> pyo.Expression:
+        """How many records the class of `record` has."""
+        return 1 + sum(self.pair(record, b) for b in range(self.n) if b != record)
 
     def pair(self, a: int, b: int) -> pyo.Var:
         """Whether two records share a class."""
@@ -165,56 +167,6 @@ class PartitionModel:
             )
         )
 
-    def _add_distinct(self) -> None:
-        model, test = self.model, self.test
-        model.present = pyo.Var(range(self.n), range(int(test.starts[-1])), bounds=(0, 1))
-        model.present_if_counted = pyo.Constraint(
-            model.present.index_set(), rule=lambda _, i, v: model.present[i, v] <= self.count(i, v)
-        )
-        model.distinct = pyo.Constraint(
-            range(self.n),
-            range(len(test.starts) - 1),
-            rule=lambda _, i, j: (
-                sum(model.present[i, v] for v in range(test.starts[j], test.starts[j + 1])) >= test.distinct_l
-            ),
-        )
-
-    def _add_closeness(self) -> None:
-        """Transport distance times class size: a weighted sum of absolute values, linear in the counts."""
-        model, test = self.model, self.test
-        edges = range(len(test.edge_weight))
-        attributes = range(len(test.starts) - 1)
-        owner = {int(e): j for j in attributes for e in range(test.edge_starts[j], test.edge_starts[j + 1])}
-        model.moved = pyo.Var(range(self.n), edges, domain=pyo.NonNegativeReals, bounds=(0, 2 * self.n))
-
-        @model.Expression(range(self.n))
-        def size(_: pyo.ConcreteModel, i: int) -> pyo.Expression:
-            return 1 + sum(self.pair(i, b) for b in range(self.n) if b != i)
-
-        @model.Expression(range(self.n), edges)
-        def flow(_: pyo.ConcreteModel, i: int, e: int) -> pyo.Expression:
-            first = int(test.starts[owner[e]])
-            crossed = [first + int(test.order[first + q]) for q in range(test.edge_low[e], test.edge_high[e])]
-            return sum(self.count(i, v) for v in crossed) - float(test.shares[crossed].sum()) * model.size[i]
-
-        model.moved_at_least = pyo.Constraint(
-            range(self.n), edges, rule=lambda _, i, e: model.moved[i, e] >= model.flow[i, e]
-        )
-        model.moved_at_most = pyo.Constraint(
-            range(self.n), edges, rule=lambda _, i, e: model.moved[i, e] >= -model.flow[i, e]
-        )
-        model.close = pyo.Constraint(
-            range(self.n),
-            attributes,
-            rule=lambda _, i, j: (
-                sum(
-                    float(test.edge_weight[e]) * model.moved[i, e]
-                    for e in range(test.edge_starts[j], test.edge_starts[j + 1])
-                )
-                <= (test.t + TOLERANCE) * model.size[i]
-            ),
-        )
-
     def encode(self, labels: Labels) -> bool:
         """Write a partition into the variables; False if it has a class of a size that the model leaves out."""
         labels = canonical(labels)
@@ -236,12 +188,7 @@ class PartitionModel:
         ]
         for (i, j, v), variable in model.mode.items():
             variable.set_value(int(modes[labels[i]][j] == v))
-        if model.find_component("present") is not None:
-            for (i, v), variable in model.present.items():
-                variable.set_value(min(1, pyo.value(self.count(i, v))))
-        if model.find_component("moved") is not None:
-            for index, variable in model.moved.items():
-                variable.set_value(abs(pyo.value(model.flow[index])))
+        self.conditions.encode()
         self.gibbs.encode(labels)
         return True
 

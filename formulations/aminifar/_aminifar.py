@@ -70,6 +70,7 @@ class Aminifar(Formulation):
     centres: tuple[tuple[float, ...], ...] | Free | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.k is None) == (self.n_clusters is None):
             raise InputError("Give Aminifar either k, the class size, or n_clusters, the number of classes.")
         if self.n_clusters is not None:
@@ -95,7 +96,7 @@ class Aminifar(Formulation):
         """The problem of this table; the seed draws the first centres of k-means."""
         table = table if self.scaling is None else table.rescaled(scaling=self.scaling)
         k = self.k if self.k is not None else table.n // self._n_clusters(table)
-        conditions = Conditions(k)
+        conditions = self.conditions(k)
         conditions.compile(table)  # says what is wrong with k before k-means is asked for n // k centres
         points = embedded(table, self.metric)
         m = self._n_clusters(table)

@@ -117,7 +117,7 @@ class BalancedProblem(Problem):
 
         Nothing else can be in the way of one or two capped attributes; more of them may be in each other's.
         """
-        return None if self.model.soft else self._cannot_hold
+        return super().impossible() or (None if self.model.soft else self._cannot_hold)
 
     @cached_property
     def _cannot_hold(self) -> str | None:

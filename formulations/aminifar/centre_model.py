@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyomo.environ as pyo
 
+from formulations._pyomo.condition_rows import ConditionRows, EntropyCuts
 from optmodels.errors import RefusedError
 from optmodels.flow import cheapest_matching, class_distances
 from optmodels.partition import Labels, members
@@ -55,6 +56,7 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
 
     model.size = pyo.Constraint(centres, rule=size)
     penalties = _caps(model, problem)
+    conditions, entropy = _conditions(model, problem)
     points = problem.points
     if problem.model.sizes == "exact" and (problem.least == problem.most).all():  # eq. 6; otherwise not linear
         model.C = pyo.Expression(
@@ -83,9 +85,24 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
             count = int((problem.groups[home == i, s] == v).sum())
             average = problem.capped[s].counts[v] / m
             margin.set_value(max(0.0, (count - problem.thresholds[s][i, v]) / average))
+        conditions.encode()
         return True
 
-    return View(model, decode, encode)
+    return View(model, decode, encode, entropy.add if entropy.active else None)
+
+
+def _conditions(model: pyo.ConcreteModel, problem: AminifarProblem) -> tuple[ConditionRows, EntropyCuts]:
+    """What the paper leaves to the caps, where it is asked for: conditions on the sensitive values of every class."""
+    centres, records, codes = range(len(problem.centres)), range(problem.n), problem.test.codes
+    having = {v: np.flatnonzero((codes == v).any(axis=1)).tolist() for v in range(int(problem.test.starts[-1]))}
+
+    def count(i: int, v: int) -> object:
+        return sum(model.B[i, j] for j in having[v])
+
+    def size(i: int) -> object:
+        return sum(model.B[i, j] for j in records)
+
+    return ConditionRows(model, problem.test, centres, count, size), EntropyCuts(model, problem.test, centres, count)
 
 
 def _caps(model: pyo.ConcreteModel, problem: AminifarProblem) -> object:

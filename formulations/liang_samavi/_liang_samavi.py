@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from optmodels.conditions import Conditions, TDistance
 from optmodels.errors import RefusedError, finite, unknown
 from optmodels.objectives import Objective
 from optmodels.price import Price, extent
@@ -35,14 +34,10 @@ class LiangSamavi(Formulation):
     """
 
     name: ClassVar[str] = "liang-samavi"
-    summary: ClassVar[str] = "total width of the released intervals (loss metric, NCP) under k, optionally l and t"
+    summary: ClassVar[str] = "total width of the released intervals (loss metric, NCP) under k"
 
     k: int
     weights: Mapping[str, float] | None = None
-    distinct_l: int | None = None
-    entropy_l: float | None = None
-    t: float | None = None
-    t_distance: TDistance = "emd"
 
     def build(self, table: Table, seed: int = 0) -> LiangSamaviProblem:
         """The problem of this table; nothing is drawn, so the seed does not matter."""
@@ -51,8 +46,7 @@ class LiangSamavi(Formulation):
                 raise unknown("quasi-identifier", name, table.quasi)
             finite(f"The weight of '{name}'", weight)
         price = extent(table.rescaled(weights=self.weights))
-        conditions = Conditions(self.k, self.distinct_l, self.entropy_l, self.t, self.t_distance)
-        return LiangSamaviProblem(table, self, conditions, price)
+        return LiangSamaviProblem(table, self, self.conditions(self.k), price)
 
 
 class LiangSamaviProblem(PricedProblem):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.majeed_hwang.forest import usefulness
-from optmodels.conditions import TOLERANCE, Conditions
+from optmodels.conditions import TOLERANCE
 from optmodels.errors import InputError, RefusedError, finite, unknown, whole
 from optmodels.metrics import risk
 from optmodels.metrics.privacy import entropies
@@ -76,6 +76,7 @@ class MajeedHwang(Formulation):
     weights: Mapping[str, float] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.levels not in get_args(LevelRule):
             raise unknown("levels", str(self.levels), get_args(LevelRule))
         whole("trees", self.trees, 2, "usefulness is a mean over trees by its deviation")
@@ -116,7 +117,8 @@ class MajeedHwangProblem(Problem):
         self.least_levels = formulation.levels == "least"
         self.most_disclosure = formulation.most_disclosure
         bits = min(formulation.threshold or 0.0, _MOST_BITS) if self.least_levels else 0.0
-        conditions = Conditions(formulation.k, entropy_l=float(2.0**bits) if bits > 0 else None)
+        uncertain = dict.fromkeys(table.sensitive, float(2.0**bits)) if bits > 0 else None
+        conditions = formulation.conditions(formulation.k, least_entropies=uncertain)
         super().__init__(table.with_hierarchies(), formulation, conditions)
         self.objectives = _objectives(self.n)
         if formulation.weights is not None:

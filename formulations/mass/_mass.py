@@ -38,7 +38,7 @@ class Mass(Formulation):
     """Minimise (privacy loss + information loss) / recall over partitions that mirror the table's sensitive values.
 
     - `k`: the least size of a class, and the one that is answered; without it every k from 2 to 4 * l_v is tried, l_v
-      the largest number of values of a sensitive attribute, and the best is taken. `distinct_l`, `entropy_l`, `t`: what
+      the largest number of values of a sensitive attribute, and the best is taken. Conditions are what
       every class keeps beyond k, if everybody in one class would: classes that do not, swap records or are joined.
     - `bins`: numeric sensitive attributes with more values are put into so many bins, for strata and distances.
     - `order`, `reach`: see `GetAnonymized`. `floors`: from how far records may come so that each of e classes has its
@@ -64,9 +64,6 @@ class Mass(Formulation):
     )
 
     k: int | None = None
-    distinct_l: int | None = None
-    entropy_l: float | None = None
-    t: float | None = None
     bins: int = 5
     order: Order = "auto"
     reach: float = 2.0
@@ -82,7 +79,7 @@ class Mass(Formulation):
         whole(
             "sample", self.sample, LEAST_RECORDS, "fewer cannot be split into some to learn from and some to ask about"
         )
-        conditions = Conditions(2 if self.k is None else self.k, self.distinct_l, self.entropy_l, self.t)
+        conditions = self.conditions(2 if self.k is None else self.k)
         mix = SensitiveMix(table, self.bins)
         typical = self.k or _TYPICAL_K
         anonymize = GetAnonymized(

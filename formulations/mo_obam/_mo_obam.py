@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from formulations._pyomo.spread_problem import SpreadProblem
-from optmodels.conditions import TOLERANCE, Conditions
+from optmodels.conditions import TOLERANCE
 from optmodels.errors import InputError, finite, unknown, whole
 from optmodels.objectives import Objective, least_entropies
 from optmodels.partition import Labels
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from formulations._pyomo.partition_model import PartitionModel
 
 Scalarisation = Literal["bi", "lambda", "normalised"]
+
+# No table has so much entropy, and 2 to the power of much more is no number.
+_MOST_BITS = 64.0
 
 LOSS = Objective("loss", "min", "squared deviations and mismatches, as a share of those of one class", worst=1.0)
 SCORE = Objective("score", "min", "loss, or its share, less lam times the entropy, or its share", worst=1.0)
@@ -47,8 +50,7 @@ class MoObam(Formulation):
     record with its k - 1 nearest. A loss at or below it counts as a share of 0.
 
     `n_clusters` fixes the number of classes; `gamma` (the weight of a categorical mismatch) and `scaling` replace
-    the table's; `least_entropy` gives bounds in bits, one for each sensitive attribute; `distinct_l` is how many
-    values of each sensitive attribute every class must have.
+    the table's; `least_entropy` gives bounds in bits, one for each sensitive attribute.
 
     >>> import pandas as pd
     >>> from optmodels import Table
@@ -70,9 +72,9 @@ class MoObam(Formulation):
     lam: float = 1.0
     least_loss: float | None = None
     least_entropy: Sequence[float] | None = None
-    distinct_l: int | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.objective not in get_args(Scalarisation):
             raise unknown("objective", self.objective, get_args(Scalarisation))
         if self.n_clusters is not None:
@@ -80,8 +82,6 @@ class MoObam(Formulation):
         finite("lam", self.lam, "it is what a bit of entropy is worth")
         if self.least_loss is not None:
             finite("least_loss", self.least_loss, "it is set against losses", positive=True)
-        if self.distinct_l is not None:
-            whole("distinct_l", self.distinct_l, 1)
 
     def build(self, table: Table, seed: int = 0) -> MoObamProblem | ScalarisedProblem:
         """The problem of this table; nothing is drawn, so the seed does not matter.
@@ -106,14 +106,11 @@ class MoObamProblem(SpreadProblem):
             )
         self.formulation: MoObam = formulation
         least = _checked(formulation.least_entropy, table)
-        entropy_l = None if least is None else float(2.0 ** least.min())
-        conditions = Conditions(formulation.k, formulation.distinct_l, entropy_l)
+        conditions = formulation.conditions(formulation.k, least_entropies=_as_l(least, table))
         price = spread(table.rescaled(scaling=formulation.scaling, gamma=formulation.gamma))
         super().__init__(
             table, formulation, conditions, price, price_scale=whole_price(price), n_classes=formulation.n_clusters
         )
-        if least is not None:
-            self.test = self.test._replace(entropy=least * log(2))
         self.most_entropies = self.least_entropies(np.zeros(table.n, np.int64))
 
     def structures(self) -> Iterator[Structure]:
@@ -171,8 +168,10 @@ class MoObamProblem(SpreadProblem):
         assert bits is not None
         bounded = copy(self)
         bounded.formulation = replace(self.formulation, least_entropy=tuple(bits.tolist()))
-        bounded.conditions = replace(self.conditions, entropy_l=float(2.0 ** bits.min()))
-        bounded.test = self.test._replace(entropy=bits * log(2))
+        bounded.conditions = self.formulation.conditions(self.formulation.k, least_entropies=_as_l(bits, self.table))
+        asked = self.formulation.conditions(self.formulation.k)
+        own = np.log([asked.of(name).entropy_l or 1.0 for name in self.table.sensitive])
+        bounded.test = self.test._replace(entropy=np.maximum(bits * log(2), own))
         return bounded
 
 
@@ -267,6 +266,13 @@ def nearest_loss(price: Price, k: int) -> float:
     tree = cKDTree(points, compact_nodes=False, balanced_tree=False)  # the form that bears many equal points
     distances = np.asarray(tree.query(points, k=k)[0])
     return float((distances**2).sum() / (2 * k))
+
+
+def _as_l(bits: Floats | None, table: Table) -> dict[str, float] | None:
+    """Entropies in bits as entropy l's by attribute."""
+    if bits is None:
+        return None
+    return dict(zip(table.sensitive, (2.0 ** np.minimum(bits, _MOST_BITS)).tolist(), strict=True))
 
 
 def _checked(least: Sequence[float] | None, table: Table) -> Floats | None:

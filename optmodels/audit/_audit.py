@@ -7,17 +7,17 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from optmodels.audit.levels import SensitiveLevels, sensitive_levels, shortfalls
 from optmodels.audit.report import audit_page, audit_text
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import loss, privacy, risk
-from optmodels.metrics.privacy import Transport
 from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
 from optmodels.table.encoding import places_in_order
 
@@ -27,25 +27,8 @@ if TYPE_CHECKING:
 
 _NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
 TAUS = (0.05, 0.075, 0.1)
-TOLERANCE = 1e-9  # two entropies or distances closer than this are equal: sums differ in their last bits
 
 Orders = Collection[str] | Mapping[str, Sequence[object] | pd.Index]
-
-
-@dataclass(frozen=True)
-class SensitiveLevels:
-    """What the worst class protects of one sensitive attribute; infinite where a model cannot hold at any level."""
-
-    distinct_l: int
-    entropy_l: float
-    recursive_c: float
-    t_variational: float
-    t_emd: float
-    t_ground: Literal["equal", "ordered", "hierarchical"]
-    alpha: float
-    basic_beta: float
-    enhanced_beta: float
-    delta_disclosure: float
 
 
 @dataclass(frozen=True)
@@ -71,16 +54,12 @@ class Audit:
     def check(self, promise: Conditions) -> list[str]:
         """Every way in which this table falls short of a promise; nothing if it is kept."""
         broken = [f"k is {self.k}, less than {promise.k}"] if self.k < promise.k else []
-        if not self.sensitive and (promise.distinct_l, promise.entropy_l, promise.t) != (None, None, None):
+        if not self.sensitive and promise.needs_sensitive:
             broken.append("there is no sensitive attribute to be diverse or close")
+        strangers = [name for name in promise.attributes if name not in self.sensitive] if self.sensitive else []
+        broken += [f"'{name}', of which something is promised, is not audited as sensitive" for name in strangers]
         for name, levels in self.sensitive.items():
-            if promise.distinct_l is not None and levels.distinct_l < promise.distinct_l:
-                broken.append(f"distinct l of '{name}' is {levels.distinct_l}, less than {promise.distinct_l}")
-            if promise.entropy_l is not None and levels.entropy_l < promise.entropy_l - TOLERANCE:
-                broken.append(f"entropy l of '{name}' is {levels.entropy_l:.6g}, less than {promise.entropy_l:g}")
-            distance = levels.t_variational if promise.t_distance == "variational" else levels.t_emd
-            if promise.t is not None and distance > promise.t + TOLERANCE:
-                broken.append(f"t of '{name}' is {distance:.6g} ({promise.t_distance}), more than {promise.t:g}")
+            broken += shortfalls(name, levels, promise.of(name))
         return broken
 
     def annotated(
@@ -244,40 +223,6 @@ def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]]
     except TypeError as problem:
         raise not_comparable(str(column.name), problem) from problem
     return codes, pd.Index(values)
-
-
-def sensitive_levels(
-    found: Histograms,
-    values: pd.Index,
-    has_order: bool,
-    hierarchy: Hierarchy | None,
-    *,
-    shares: NDArray[np.float64] | None = None,
-    least: int | None = None,
-) -> SensitiveLevels:
-    """What the worst class protects of an attribute; `shares` and the `least` l are the classes' own unless given."""
-    size = len(values)
-    shares = privacy.shares(found, size) if shares is None else shares
-    ground: Literal["equal", "ordered", "hierarchical"] = "ordered" if has_order else "equal"
-    transport = Transport.ordered(size) if has_order else Transport.equal(size)
-    if hierarchy is not None:
-        ground, transport = "hierarchical", Transport.hierarchical(hierarchy, values)
-
-    def worst(distance: Transport) -> float:
-        return float(privacy.transport_distance(found, shares, distance).max(initial=0.0))
-
-    return SensitiveLevels(
-        distinct_l=privacy.distinct_l(found),
-        entropy_l=privacy.entropy_l(found),
-        recursive_c=privacy.recursive_c(found, least),
-        t_variational=worst(Transport.variational(size)),
-        t_emd=worst(transport),
-        t_ground=ground,
-        alpha=privacy.alpha(found),
-        basic_beta=privacy.basic_beta(found, shares),
-        enhanced_beta=privacy.enhanced_beta(found, shares),
-        delta_disclosure=privacy.delta_disclosure(found, shares),
-    )
 
 
 def _strict(value: object) -> Any:

@@ -6,8 +6,8 @@ of the table protects is what the worst of the parts' worst classes does.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -15,36 +15,29 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from optmodels.audit._audit import Audit, SensitiveLevels, judged, sensitive_levels
-from optmodels.metrics import privacy
+from optmodels.audit._audit import Audit, judged
+from optmodels.audit.levels import SensitiveLevels, sensitive_levels, worse
 from optmodels.partition import class_sizes, group_frame, histograms
 
 if TYPE_CHECKING:
     from optmodels.table.hierarchy import Hierarchy
 
-# The one level of which less is worse; of all others more is.
-_WORSE_IF_LESS = ("distinct_l", "entropy_l")
-
 
 @dataclass(frozen=True)
 class Tally:
-    """What has to be known of all parts before any can be judged: counts of sensitive values, and the least l."""
+    """What has to be known of all parts before any can be judged: counts of sensitive values."""
 
     records: int
     counts: Mapping[str, Mapping[object, int]]
-    distinct_l: Mapping[str, int]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, quasi: Sequence[str], sensitive: Sequence[str]) -> Tally:
+    def of(cls, frame: pd.DataFrame, sensitive: Sequence[str]) -> Tally:
         """The tally of one part."""
-        labels = group_frame(frame, quasi)
         counts: dict[str, dict[object, int]] = {}
-        least: dict[str, int] = {}
         for name in sensitive:
             codes, values = pd.factorize(frame[name])
             counts[name] = dict(zip(values.tolist(), np.bincount(codes).tolist(), strict=True))
-            least[name] = privacy.distinct_l(histograms(labels, codes))
-        return cls(len(frame), counts, least)
+        return cls(len(frame), counts)
 
     def merged(self, other: Tally) -> Tally:
         """The tally of both."""
@@ -52,8 +45,7 @@ class Tally:
             name: {value: mine.get(value, 0) + theirs.get(value, 0) for value in {**mine, **theirs}}
             for name, mine, theirs in ((name, found, other.counts[name]) for name, found in self.counts.items())
         }
-        least = {name: min(l_, other.distinct_l[name]) for name, l_ in self.distinct_l.items()}
-        return Tally(self.records + other.records, counts, least)
+        return Tally(self.records + other.records, counts)
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,6 @@ def part_audit(frame: pd.DataFrame, quasi: Sequence[str], ground: Ground, tally:
             ground.ordered[name],
             ground.hierarchies.get(name),
             shares=shares / tally.records,
-            least=tally.distinct_l[name],
         )
     return judged(class_sizes(labels), found, levels, quasi)
 
@@ -102,18 +93,9 @@ def _merged(one: Audit, other: Audit) -> Audit:
         marketer=classes / records,
         discernibility=one.discernibility + other.discernibility,
         quasi=one.quasi,
-        sensitive={name: _worse(levels, other.sensitive[name]) for name, levels in one.sensitive.items()},
+        sensitive={name: worse(levels, other.sensitive[name]) for name, levels in one.sensitive.items()},
     )
 
 
 def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
     return {name: count + other[name] for name, count in one.items()}
-
-
-def _worse(one: SensitiveLevels, other: SensitiveLevels) -> SensitiveLevels:
-    def worst(name: str) -> float:
-        pick: Callable[[float, float], float] = min if name in _WORSE_IF_LESS else max
-        return pick(getattr(one, name), getattr(other, name))
-
-    worse = {field.name: worst(field.name) for field in fields(SensitiveLevels) if field.name != "t_ground"}
-    return SensitiveLevels(t_ground=one.t_ground, **worse)  # type: ignore[arg-type]

@@ -69,12 +69,13 @@ def measure_all(units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.
     """Measure partitions that were made elsewhere, one per row: the class of each unit."""
     many, s = len(labels), len(test.starts) - 1
     prices, closeness = np.empty(many), np.empty(many)
-    classes, homogeneous, missing = np.empty(many, np.int64), np.empty(many, np.int64), np.zeros(many, np.int64)
+    classes, homogeneous, missing = np.empty(many, np.int64), np.empty(many, np.int64), np.empty(many, np.int64)
     entropies, linkable = np.empty((many, s)), np.zeros((many, len(asked.taus)), np.int64)
     for i in range(many):
         sizes = np.zeros(n_classes, np.int64)
         counts = np.zeros((n_classes, test.starts[-1]), np.int64)
         count(units, labels[i], sizes, counts)
+        missing[i] = records_lacking(test, sizes, counts, False)
         prices[i], classes[i], homogeneous[i], closeness[i] = _measured(
             units, test, asked, labels[i], sizes, counts, entropies[i], linkable[i]
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 from optmodels.centroids.kernel import Asked, Partitions
 from optmodels.centroids.space import Decoded
+from optmodels.conditions import Conditions
 from optmodels.objectives import Objective, quantity_of
 from optmodels.price import Floats
 from optmodels.structures import Centroids, Score, Structure
@@ -20,6 +21,7 @@ class Judge(Protocol):
     """What decoding asks of a problem: its objectives, what is known of it, and its judgement of a partition."""
 
     objectives: tuple[Objective, ...]
+    conditions: Conditions
 
     @property
     def n(self) -> int:
@@ -46,7 +48,9 @@ class Measures:
         self.objectives = tuple(objectives)
         known = [quantity_of(o.quantity) for o in objectives if o.quantity is not None]
         self._taus = [float(tau or 0.0) for quantity, tau in known if quantity == "linkage"]
-        self.asked = Asked(np.array(self._taus), any(quantity == "closeness" for quantity, _ in known))
+        # decoding measures closeness as t is measured; where that is another distance, the judge is asked
+        self._closeness = judge.conditions.usual_distance and any(quantity == "closeness" for quantity, _ in known)
+        self.asked = Asked(np.array(self._taus), self._closeness)
         self._counted = [self._of_counts(objective) for objective in objectives]
         # Whether the judge is asked about every partition: what a decision costs is then its work.
         self.judged = None in self._counted or not judge.require(Centroids).sufficient
@@ -91,7 +95,7 @@ class Measures:
             "homogeneity": lambda found: found.homogeneous.astype(np.float64),
             "closeness": lambda found: found.closeness,
         }
-        return measures.get(quantity)
+        return None if quantity == "closeness" and not self._closeness else measures.get(quantity)
 
     def _score(self, score: Score) -> Callable[[Partitions], Floats] | None:
         scale = score.parts.require(Centroids).scales.get(score.parts.target.name)

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from optmodels.cli import options
+from optmodels.cli.promise_options import takes_promise
 from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import pairs
 from optmodels.errors import InputError
 
 
 @takes_roles()
+@takes_promise
 def anonymize(
     data: options.Data,
     columns: TypedRoles,
+    promise: dict[str, Any],
     roles: options.RoleFile = None,
     save_roles: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the roles as TOML, to be reused.", rich_help_panel=options.ROLES),
     ] = None,
-    k: options.K = None,
-    distinct_l: options.DistinctL = None,
-    entropy_l: options.EntropyL = None,
-    t: options.T = None,
     formulation: options.Formulation = "microaggregation",
     param: options.Param = None,
     solver: Annotated[
@@ -57,7 +56,6 @@ def anonymize(
     )
     if not into_folder:
         publishing.check_ending(out)
-    promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
     asked = columns.read()

@@ -32,7 +32,9 @@ def exit_code(command: Callable[[], object]) -> int:
         returned = command()
         sys.stdout.flush()
     except OptmodelsError as error:
-        return tell(str(error), error.exit_code)
+        from optmodels.cli.promise import in_options
+
+        return tell(in_options(str(error)), error.exit_code)
     except BrokenPipeError:
         # Python flushes stdout once more as it leaves; there is nobody left to read it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -32,8 +32,25 @@ def list_(
     rows = {"formulations": formulations, "solvers": solvers, "datasets": datasets}[what]()
     if json:
         put_json(rows)
-    else:
-        show.listing([{key: _cell(value) for key, value in row.items()} for row in rows])
+        return
+    if what == "formulations":
+        rows = [{**row, "parameters": _own(row["parameters"])} for row in rows]
+    show.listing([{key: _cell(value) for key, value in row.items()} for row in rows])
+    if what == "formulations":
+        show.say(f"All of them take conditions on sensitive values: {', '.join(_condition_options())}.")
+
+
+def _own(parameters: dict[str, Any]) -> dict[str, Any]:
+    """The parameters of a model without the conditions that all models take."""
+    from optmodels.cli.promise import CONDITION_OPTIONS
+
+    return {name: value for name, value in parameters.items() if name not in CONDITION_OPTIONS}
+
+
+def _condition_options() -> list[str]:
+    from optmodels.cli.promise import CONDITION_OPTIONS, option_of
+
+    return [option_of(name) for name in CONDITION_OPTIONS]
 
 
 def formulations() -> list[dict[str, Any]]:
@@ -92,7 +109,8 @@ def _answers(kind: type[Formulation] | type[Solver]) -> dict[str, str]:
 
 
 def _defaults(kind: Any) -> dict[str, Any]:
-    return {field.name: "required" if field.default is MISSING else field.default for field in fields(kind)}
+    own_first = sorted(fields(kind), key=lambda field: bool(field.kw_only))
+    return {field.name: "required" if field.default is MISSING else field.default for field in own_first}
 
 
 def _whereabouts(dataset: Dataset) -> str:

@@ -1,6 +1,6 @@
-"""Options that several commands have, each said once: what is promised, what is optimised, what is written.
+"""Options that several commands have, each said once: what is optimised, what is written.
 
-What the columns are is said in `role_options`.
+What the columns are is said in `role_options`, what is promised of every class in `promise_options`.
 """
 
 from __future__ import annotations
@@ -22,18 +22,6 @@ Data = Annotated[
 RoleFile = Annotated[
     Path | None,
     typer.Option(metavar="FILE", help="A TOML file with roles; options override it.", rich_help_panel=ROLES),
-]
-
-K = Annotated[int | None, typer.Option(help="The least number of records in a class.", rich_help_panel=PROMISE)]
-DistinctL = Annotated[
-    int | None, typer.Option(help="The least number of distinct sensitive values.", rich_help_panel=PROMISE)
-]
-EntropyL = Annotated[
-    float | None, typer.Option(help="The least entropy l of the sensitive values.", rich_help_panel=PROMISE)
-]
-T = Annotated[
-    float | None,
-    typer.Option(help="The largest distance from the whole table's distribution.", rich_help_panel=PROMISE),
 ]
 
 Formulation = Annotated[

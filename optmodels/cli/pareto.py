@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from optmodels.cli import options
+from optmodels.cli.promise_options import takes_promise
 from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import names, pairs
 from optmodels.errors import InfeasibleError, InputError, NoSolutionError
@@ -22,17 +23,15 @@ USUAL = (OWN, "entropy")
 
 
 @takes_roles()
+@takes_promise
 def pareto(
     data: options.Data,
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Where to leave the front.", rich_help_panel=options.FILES)
     ],
     columns: TypedRoles,
+    promise: dict[str, Any],
     roles: options.RoleFile = None,
-    k: options.K = None,
-    distinct_l: options.DistinctL = None,
-    entropy_l: options.EntropyL = None,
-    t: options.T = None,
     formulation: options.Formulation = "mo-obam",
     param: options.Param = None,
     objectives: Annotated[
@@ -70,7 +69,6 @@ def pareto(
     wanted = names("--objectives", objectives or ())
     if len(wanted) == 1:
         raise InputError(f"--objectives names '{wanted[0]}' alone and a front needs two or more, e.g. loss,entropy.")
-    promise = {"k": k, "distinct_l": distinct_l, "entropy_l": entropy_l, "t": t}
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = front_solver_of(algorithm, pairs("--option", option or ()), evaluations)
     asked = columns.read()

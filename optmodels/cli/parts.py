@@ -8,23 +8,22 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from optmodels import registry
+from optmodels.cli.promise import PROMISES, option_of
 from optmodels.cli.values import typed
 from optmodels.errors import InputError, OptmodelsError
 from optmodels.problem import Formulation
 from optmodels.solver import FrontSolver, Solver
 
-# The parts of a promise that have an option of their own.
-PROMISES = ("k", "distinct_l", "entropy_l", "t")
 # The option by which solvers that count evaluations are limited.
 EVALUATIONS = "evaluations"
 # The solver of tables of any size.
 BLOCKS = "blocks"
 
 
-def formulation_of(name: str, promise: Mapping[str, float | None], parameters: Mapping[str, str]) -> Formulation:
+def formulation_of(name: str, promise: Mapping[str, Any], parameters: Mapping[str, str]) -> Formulation:
     """The formulation with its promise and its further parameters."""
     kind = registry.formulation(name)
-    asked: dict[str, Any] = {key: value for key, value in promise.items() if value is not None}
+    asked = dict(promise)
     for key in asked:
         if key not in kind.parameters():
             known = ", ".join(kind.parameters())
@@ -32,7 +31,7 @@ def formulation_of(name: str, promise: Mapping[str, float | None], parameters: M
         if key in parameters:
             raise InputError(f"'{key}' is given twice: {_option(key)} {asked[key]}, --param {key}={parameters[key]}.")
     asked |= typed("--param", kind, parameters)
-    model_fields = fields(kind)  # type: ignore[arg-type]
+    model_fields = fields(kind)
     needed = [field.name for field in model_fields if field.default is field.default_factory is MISSING]
     for key in needed:
         if key not in asked:
@@ -100,4 +99,4 @@ def _front_solvers() -> list[type[FrontSolver]]:
 
 
 def _option(key: str) -> str:
-    return f"--{key.replace('_', '-')}" if key in PROMISES else f"--param {key}=..."
+    return option_of(key) if key in PROMISES else f"--param {key}=..."

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import wraps
-from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from optmodels.cli.options import ROLES
+from optmodels.cli.standing import Command, standing_for
 from optmodels.cli.values import chosen, literal, names, pairs
 from optmodels.errors import InputError
 
@@ -141,29 +140,7 @@ class TypedRoles:
         return found  # type: ignore[return-value]
 
 
-def takes_roles(*roles: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A command whose parameter `columns` stands for the options of these roles, or of all of them.
-
-    Typer reads options off a function's signature, so in the signature they take the place of `columns`.
-    """
-    listed = {name: option for name, option in OPTIONS.items() if not roles or option.role in roles}
-
-    def decorated(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def run(**given: Any) -> None:
-            typed = {name: given.pop(name) for name in listed}
-            said = {name: value for name, value in typed.items() if value not in (None, [], ())}
-            command(columns=TypedRoles(said), **given)
-
-        shown = []
-        for parameter in signature(command, eval_str=True).parameters.values():
-            if parameter.name != "columns":
-                shown.append(parameter.replace(kind=Parameter.KEYWORD_ONLY))
-                continue
-            for name, option in listed.items():
-                shown.append(Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=option.annotation))
-        run.__signature__ = signature(command).replace(parameters=shown)  # type: ignore[attr-defined]
-        run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown} | {"return": None}
-        return run
-
-    return decorated
+def takes_roles(*roles: str) -> Callable[[Command], Command]:
+    """A command whose parameter `columns` stands for the options of these roles, or of all of them."""
+    listed = {name: option.annotation for name, option in OPTIONS.items() if not roles or option.role in roles}
+    return standing_for("columns", listed, TypedRoles)

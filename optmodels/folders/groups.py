@@ -306,7 +306,7 @@ def put_together(number: int, members: Sequence[tuple[str, int]], plan: Plan, ou
     file = out / f"part-{number:05}.parquet"
     write_whole(file, lambda draft: pq.write_table(pa.Table.from_pandas(frame, wanted, preserve_index=False), draft))
     written = pq.read_table(file).to_pandas()
-    tally = Tally.of(written, list(plan.roles.quasi), plan.roles.sensitive)
+    tally = Tally.of(written, plan.roles.sensitive)
     return Part(str(file), tally, peak_megabytes())
 
 

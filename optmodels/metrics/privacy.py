@@ -23,7 +23,8 @@ from optmodels.partition import Histograms, sort_small
 if TYPE_CHECKING:
     from optmodels.table.hierarchy import Hierarchy
 
-_ROUNDING = 1e-12
+# Two entropies, shares or distances closer than this are equal: sums of logarithms differ in their last bits.
+TOLERANCE = 1e-9
 _SHORT_GAP = 16  # edges that are summed one by one sooner than searched
 
 
@@ -157,6 +158,16 @@ def recursive_c(histograms: Histograms, l: int | None = None) -> float:  # noqa:
     return float(np.max(np.divide(top, tails, where=tails > 0, out=np.full(len(top), inf))))
 
 
+def recursive_cs(histograms: Histograms) -> tuple[float, ...]:
+    """`recursive_c` for l = 1, 2 and so on up to the table's distinct l, beyond which no c will do.
+
+    >>> from optmodels.partition import histograms
+    >>> recursive_cs(histograms([0] * 10, [0] * 6 + [1] * 3 + [2]))
+    (0.6, 1.5, 6.0)
+    """
+    return tuple(_recursive_cs(histograms, distinct_l(histograms)).tolist())
+
+
 def is_recursive_diverse(histograms: Histograms, c: float, l: int) -> bool:  # noqa: E741
     """Recursive (c, l)-diversity of Machanavajjhala et al.: r1 < c * (r_l + ... + r_m), strictly, in every class.
 
@@ -166,7 +177,7 @@ def is_recursive_diverse(histograms: Histograms, c: float, l: int) -> bool:  # n
     (False, True)
     """
     top, tails = _top_and_tails(histograms, l)
-    return bool((top < c * tails).all())
+    return bool((top < c * tails * (1.0 - TOLERANCE)).all())
 
 
 def alpha(histograms: Histograms, values: Sequence[int] | None = None) -> float:
@@ -188,7 +199,7 @@ def basic_beta(histograms: Histograms, table_shares: NDArray[np.float64]) -> flo
 def enhanced_beta(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
     """Least beta with every gain at most min(beta, -ln q); infinite if some gain exceeds -ln q."""
     _, most, beyond = _relative_frequencies(histograms, table_shares)
-    return inf if beyond > _ROUNDING else float(most) - 1.0
+    return inf if beyond > TOLERANCE else float(most) - 1.0
 
 
 def delta_disclosure(histograms: Histograms, table_shares: NDArray[np.float64]) -> float:
@@ -301,6 +312,21 @@ def _tails(starts, counts, least):  # type: ignore[no-untyped-def]
         sort_small(ascending[starts[c] : starts[c + 1]])
         for i in range(starts[c], starts[c + 1] - least + 1):
             result[c] += ascending[i]
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _recursive_cs(histograms, most):  # type: ignore[no-untyped-def]
+    """The largest r1 / (r_l + ... + r_m) of a class, for every l up to `most`."""
+    ascending = histograms.counts.copy()
+    result = np.zeros(most)
+    for c in range(histograms.sizes.size):
+        low, high = histograms.starts[c], histograms.starts[c + 1]
+        sort_small(ascending[low:high])
+        tail = histograms.sizes[c]
+        for place in range(most):
+            result[place] = max(result[place], ascending[high - 1] / tail)
+            tail -= ascending[high - 1 - place]
     return result
 
 

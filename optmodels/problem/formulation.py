@@ -3,30 +3,59 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import asdict, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, ClassVar
 
+from optmodels.conditions import Conditions, SensitiveConditions
 from optmodels.table import Table
 
 if TYPE_CHECKING:
     from optmodels.problem._problem import Problem
 
 
-class Formulation(ABC):
-    """A published model with its parameters; subclasses are frozen dataclasses without hidden state."""
+@dataclass(frozen=True, kw_only=True)
+class Formulation(SensitiveConditions, ABC):
+    """A published model with its parameters; subclasses are frozen dataclasses without hidden state.
+
+    Every model takes the conditions on sensitive attributes by keyword; what it has to do for them is to hand
+    `conditions(k)` to its problem.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        """Say at once what makes no sense; a model that checks parameters of its own calls this as well."""
+        self.conditions(2)
 
     @abstractmethod
     def build(self, table: Table, seed: int = 0) -> Problem:
         """The problem this model poses for a table; `seed` matters only where the model draws centres."""
 
+    def conditions(self, k: int, *, least_entropies: Mapping[str, float] | None = None) -> Conditions:
+        """Classes of at least k records under the conditions that were asked for.
+
+        `least_entropies` are entropy l's that the model has of its own, one for each sensitive attribute; where
+        `entropy_l` is asked for as well, the stricter counts.
+
+        Raises:
+            InputError: something that was asked for makes no sense.
+        """
+        asked = {field.name: getattr(self, field.name) for field in fields(SensitiveConditions)}
+        conditions = Conditions(k, **asked)
+        if least_entropies is None:
+            return conditions
+        least = {name: max(l_, conditions.of(name).entropy_l or 1.0) for name, l_ in least_entropies.items()}
+        alike = len(set(least.values())) == 1
+        return Conditions(k, **(asked | {"entropy_l": next(iter(least.values())) if alike else least}))
+
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
-        """The names of the model's parameters."""
-        return tuple(field.name for field in fields(cls))  # type: ignore[arg-type]
+        """The names of the model's parameters, its own before the conditions that all models take."""
+        return tuple(field.name for field in sorted(fields(cls), key=lambda field: bool(field.kw_only)))
 
     def to_dict(self) -> dict[str, object]:
         """The parameters by name, for provenance."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        given = asdict(self)
+        return {name: given[name] for name in self.parameters()}

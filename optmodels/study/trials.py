@@ -173,7 +173,7 @@ def _roles(spec: DatasetSpec, own: Roles | None) -> Roles:
 def _checked_model(name: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
     kind = registry.formulation(name)
     registry.check_names(kind, parameters)
-    model_fields = fields(kind)  # type: ignore[arg-type]
+    model_fields = fields(kind)
     for one in model_fields:
         if one.default is one.default_factory is MISSING and one.name not in parameters:
             raise InputError(f"The formulation '{name}' needs {one.name}: give it as parameters.{one.name}.")

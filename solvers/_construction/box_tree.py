@@ -51,7 +51,7 @@ def points_of(price: Price) -> Floats:
 
 def marks_of(test: ClassTest) -> Marks:
     """Which sensitive values each record has, as bits; no bits at all where no number of distinct ones is asked for."""
-    if test.distinct_l <= 1:
+    if not (test.distinct_l > 1).any():
         return np.zeros((len(test.codes), 0), np.uint64)
     marks = np.zeros((len(test.codes), -(-int(test.starts[-1]) // 64)), np.uint64)
     for codes in test.codes.T:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import ceil
-
 import numpy as np
 from numba import njit
 
+from optmodels.conditions import fewest_values
 from optmodels.price import SPREAD
 from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Instance, Ints, Types
@@ -117,7 +116,7 @@ def _diversifies(types: Types, counts: Ints, t: int) -> bool:
         distinct = 0
         for v in range(test.starts[j], test.starts[j + 1]):
             distinct += counts[v] > 0
-        if distinct < max(test.distinct_l, ceil(np.exp(test.entropy[j]))):
+        if distinct < fewest_values(test, j):
             needed = True
             if counts[test.codes[t, j]] == 0:
                 return True

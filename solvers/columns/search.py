@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.conditions import count_values
+from optmodels.conditions import count_values, fewest_values
 from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Ints, PairBound, Types
 
@@ -42,14 +42,15 @@ class Limit(NamedTuple):
 def _can_be_diverse(types: Types, chosen: Ints, missing: int) -> bool:
     """Whether `missing` more records can still bring the class to enough distinct sensitive values."""
     test = types.test
-    if test.distinct_l <= 1:
-        return True
-    counts = count_values(test, chosen)
     for j in range(len(test.starts) - 1):
+        needed = fewest_values(test, j)
+        if needed <= missing:
+            continue
+        counts = count_values(test, chosen)
         distinct = 0
         for v in range(test.starts[j], test.starts[j + 1]):
             distinct += counts[v] > 0
-        if distinct + missing < test.distinct_l:
+        if distinct + missing < needed:
             return False
     return True
 

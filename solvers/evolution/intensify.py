@@ -67,7 +67,9 @@ class Intensifier:
         self.test: ClassTest = problem.test
         self.n_classes = centroids.n_classes
         # (quantity, threshold) of every objective but the loss that can be held by conditions on classes
-        self._held = [quantity_of(each.quantity) for each in problem.objectives if each.quantity is not None]
+        held = [quantity_of(each.quantity) for each in problem.objectives if each.quantity is not None]
+        # closeness cannot be held by a t that is measured otherwise
+        self._held = [one for one in held if one[0] != "closeness" or problem.conditions.usual_distance]
 
     @property
     def _counts_classes(self) -> bool:
@@ -232,7 +234,7 @@ class Intensifier:
 
 
 def _key(test: ClassTest) -> tuple[float, ...]:
-    return (test.k, test.distinct_l, test.t, *test.entropy.tolist())
+    return (test.k, *test.distinct_l.tolist(), *test.t.tolist(), *test.entropy.tolist())
 
 
 def _entropic(test: ClassTest, bits: Floats) -> ClassTest:
@@ -240,11 +242,11 @@ def _entropic(test: ClassTest, bits: Floats) -> ClassTest:
 
 
 def _close(test: ClassTest, t: float) -> ClassTest:
-    return test._replace(t=min(test.t, t))
+    return test._replace(t=np.minimum(test.t, t))
 
 
 def _diverse(test: ClassTest) -> ClassTest:
-    return test._replace(distinct_l=max(test.distinct_l, 2))
+    return test._replace(distinct_l=np.maximum(test.distinct_l, 2))
 
 
 def _unlinkable(test: ClassTest, tau: float) -> ClassTest:

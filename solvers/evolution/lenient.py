@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.conditions import TOLERANCE, ClassTest, distance_from_table
+from optmodels.conditions import TOLERANCE, ClassTest, distance_from_table, largest_counts
 from optmodels.partition import Labels, canonical
 from optmodels.price import Codes, Floats, Price
 from solvers.local_search.near import Near
@@ -26,6 +26,7 @@ _SWAPS = 0.5  # of the steps; in the others a record moves
 _NEARBY = 0.7  # of the steps look for a class among near records, the others anywhere
 _MAGNITUDES = 3.0  # of entropy that attributes trade
 _LEAST = 1e-9  # of the price of everyone together: a class costs at least about that
+_BROKEN = 1e-6  # what a class lacks at least that reaches a bound which it must stay below
 _STRETCH = 20_000  # steps between two looks at whether to go on
 
 
@@ -248,7 +249,7 @@ def _assess(room, test, c):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _lack(room, test, c, size):  # type: ignore[no-untyped-def]
-    """What a class lacks: shares of size and distinct values, entropy in nats, distance; 0 if it meets all."""
+    """What a class lacks: shares of size and distinct values, entropy in nats, distances; 0 if it meets all."""
     lack = max(0, test.k - size) / test.k
     for j in range(test.starts.size - 1):
         weighted = 0.0
@@ -260,10 +261,21 @@ def _lack(room, test, c, size):  # type: ignore[no-untyped-def]
             entropy = np.log(size) - weighted / size
             if entropy < test.entropy[j] - TOLERANCE:
                 lack += test.entropy[j] - entropy
-        if distinct < test.distinct_l:
-            lack += 1.0 - distinct / test.distinct_l
-        if test.t < np.inf:
+        if distinct < test.distinct_l[j]:
+            lack += 1.0 - distinct / test.distinct_l[j]
+        if test.recursive_l[j] > 0:
+            top, frequent = largest_counts(test, room.counts[c], j, test.recursive_l[j] - 1)
+            over = top - test.recursive_c[j] * (size - frequent)
+            if over > -TOLERANCE * size:
+                lack += _BROKEN + max(0.0, over / size)
+        if test.t[j] < np.inf:
             distance = distance_from_table(test, room.counts[c], size, j)
-            if distance > test.t + TOLERANCE:
-                lack += distance - test.t
+            if distance > test.t[j] + TOLERANCE:
+                lack += distance - test.t[j]
+    for row in range(len(test.most_shares)):
+        for v in range(len(test.shares)):
+            share = room.counts[c, v] / size
+            over = max(share - test.most_shares[row, v], test.least_shares[row, v] - share)
+            if over > 0.0:
+                lack += _BROKEN + over
     return lack

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from math import inf, log, prod
+from math import inf, prod
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optmodels import registry
-from optmodels.conditions import TOLERANCE, ClassTest
+from optmodels.conditions import TOLERANCE, ClassTest, fewest_values
 from optmodels.errors import whole
 from optmodels.front import ParetoFront
 from optmodels.partition import Labels, class_sizes, group_rows, histograms, members
@@ -185,10 +185,9 @@ def _possible(keys: Labels, test: ClassTest) -> NDArray[np.bool_]:
     """For each record whether it could be in a class with some of those that have its key."""
     enough = class_sizes(keys) >= test.k
     for j in range(len(test.entropy)):
-        asked = max(float(test.entropy[j]), log(max(test.distinct_l, 1)))
-        if asked > 0:  # no class is more uncertain than one in which all values are equally frequent
-            values = np.diff(histograms(keys, test.codes[:, j] - test.starts[j]).starts)
-            enough &= np.log(values) >= asked - TOLERANCE
+        needed = fewest_values(test, j)
+        if needed > 1:
+            enough &= np.diff(histograms(keys, test.codes[:, j] - test.starts[j]).starts) >= needed
     return np.asarray(enough[keys])
 
 

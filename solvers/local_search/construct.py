@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.conditions import ClassTest, broken_classes, meets
+from optmodels.conditions import ClassTest, broken_classes, meets, only_size
 from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import Price
 from solvers._construction.repair import merge_until_met
@@ -128,7 +128,7 @@ def _cut(
 
 @njit(cache=True, nogil=True)
 def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget):  # type: ignore[no-untyped-def]
-    only_size = test.distinct_l <= 1 and not test.entropy.any() and test.t == np.inf
+    size_alone = only_size(test)
     n_strata = strata.max() + 1
     while n_stack > 0 and budget > 0:
         n_stack -= 1
@@ -140,7 +140,7 @@ def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget)
         if quota > 1:
             share = (2 * size * left_quota + quota) // (2 * quota)
             share = max(left_quota * test.k, min(share, size - (quota - left_quota) * test.k))
-            middle = _cut_part(places, strata, n_strata, test, only_size, order[low:high], share)
+            middle = _cut_part(places, strata, n_strata, test, size_alone, order[low:high], share)
         if middle == 0:
             done[n_done, 0], done[n_done, 1], done[n_done, 2] = low, high, quota
             n_done += 1
@@ -153,11 +153,11 @@ def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget)
 
 
 @njit(cache=True, nogil=True)
-def _cut_part(places, strata, n_strata, test, only_size, part, share):  # type: ignore[no-untyped-def]
+def _cut_part(places, strata, n_strata, test, size_alone, part, share):  # type: ignore[no-untyped-def]
     """Reorder the part so that its first records are one half; the size of that half, or 0 if no cut is allowed."""
     d = places.shape[1]
     if d == 0:
-        return share if only_size else _cut_by_strata(strata, n_strata, test, part, share)
+        return share if size_alone else _cut_by_strata(strata, n_strata, test, part, share)
     sides = np.empty(d)
     for j in range(d):
         mean = 0.0
@@ -169,7 +169,7 @@ def _cut_part(places, strata, n_strata, test, only_size, part, share):  # type: 
             square += x * x
         sides[j] = square - mean * mean / part.size
     longest = np.argmax(sides)
-    if only_size:
+    if size_alone:
         _select(places[:, longest], part, share)
         return share
     for _ in range(d):

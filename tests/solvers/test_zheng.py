@@ -39,7 +39,7 @@ def plain(problem: PricedProblem, order: np.ndarray, seeds: str) -> np.ndarray:
             last = min(left, key=lambda i: (-away(i, (price.numeric[last], price.codes[last])), i))
         members = [last if seeds == "furthest" else int(next(i for i in order if i in left))]
         while True:
-            lacking = [j for j in range(secrets.shape[1]) if len(set(secrets[members, j])) < test.distinct_l]
+            lacking = [j for j in range(secrets.shape[1]) if len(set(secrets[members, j])) < test.distinct_l[j]]
             if not lacking and len(members) >= test.k:
                 break
             adding = [

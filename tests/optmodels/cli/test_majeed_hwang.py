@@ -47,7 +47,7 @@ def test_front_and_release(run: Run, people: Path) -> None:
         (("--param", "levels=lest"), "'flexible' or 'least'"),
         (("--param", "threshold=none"), "give most_disclosure"),
         (("--solver", "generalise", "--option", "flors=3"), "Did you mean 'floors'"),
-        (("--distinct-l", "2"), "does not take --distinct-l"),
+        (("--distinct-l", "0"), "--distinct-l 0: distinct_l must be a whole number of at least 1"),
         (("--hierarchy", "town=nowhere.csv"), "Cannot read the hierarchy"),
     ],
 )
