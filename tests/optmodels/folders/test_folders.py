@@ -22,9 +22,9 @@ from optmodels.audit import audit
 from optmodels.conditions import Conditions
 from optmodels.errors import InfeasibleError, InputError, RefusedError
 from optmodels.folders.anonymize import anonymize_folder
-from optmodels.problem import PartValues
 from optmodels.release import release
 from optmodels.solver import Progress
+from optmodels.structures import PartValues
 from optmodels.table.roles import Roles
 from solvers.blocks import Blocks
 from solvers.mass import Mass as MassSolver
