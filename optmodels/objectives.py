@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import risk
-from optmodels.metrics.privacy import entropies, transport_distance
+from optmodels.metrics.privacy import Transport, entropies, transport_distance
 from optmodels.partition import Labels, class_sizes, histograms
 from optmodels.table import Table
 
@@ -80,13 +80,18 @@ def _homogeneity(table: Table, _: None) -> Measure:
 
 
 def _closeness(table: Table, _: None) -> Measure:
-    conditions = Conditions()  # t as it is promised: hierarchical, ordered or equal distances
+    # t as it is promised unless told otherwise: hierarchical, ordered or equal distances
+    return _furthest(table, [Conditions().transport(table, j) for j in range(len(table.sensitive))])
+
+
+def _variational(table: Table, _: None) -> Measure:
+    return _furthest(table, [Transport.variational(len(levels)) for levels in table.sensitive_levels])
+
+
+def _furthest(table: Table, transports: Sequence[Transport]) -> Measure:
     ends = np.cumsum([len(levels) for levels in table.sensitive_levels])
     distributions = np.split(table.sensitive_shares, ends[:-1])
-    attributes = [
-        (codes, shares, conditions.transport(table, j))
-        for j, (codes, shares) in enumerate(zip(table.sensitive_codes.T, distributions, strict=True))
-    ]
+    attributes = list(zip(table.sensitive_codes.T, distributions, transports, strict=True))
 
     def measure(labels: Labels) -> float:
         return max(
@@ -123,6 +128,11 @@ QUANTITIES: Mapping[str, Quantity] = {
     ),
     "closeness": Quantity(
         "the largest distance (t) of a sensitive attribute in a class from the table", _closeness, lambda _: 1.0
+    ),
+    "variational": Quantity(
+        "the largest variational distance (D, the sum of |p - q|) of a sensitive attribute in a class from the table",
+        _variational,
+        lambda _: 2.0,
     ),
     "classes": Quantity("number of classes", _classes, lambda _: 1.0, "max", sensitive=False),
     "utility": Quantity(

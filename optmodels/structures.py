@@ -107,21 +107,25 @@ class ClassCount(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Assignment(Structure):
-    """Records are assigned to centres, one for each class, under bounds on sizes and caps on sensitive values.
+    """Records are assigned to centres, one for each class, under bounds on sizes and on sensitive values.
 
-    Each capped attribute puts its records into groups; a class may hold `caps` of a group at most, and pays
-    slopes * max(0, count - thresholds) for its count. Attributes without caps have no place here. `centres` are
-    fixed, or None where they are chosen as well. `distance` is the model's own value of a partition; `is_target`
-    says whether that is what is asked for.
+    Each bounded attribute puts its records into groups; a class holds `floors` of a group at least and `caps` at most,
+    and pays slopes * max(0, count - thresholds) for its count. Attributes without bounds have no place here. Where
+    floors and caps of a class depend on its size, those here hold for all its sizes, and `bounds_at` gives those for
+    given least and most sizes; `beyond_bounds` is what is asked for that is no bound, in words. `centres` are fixed, or
+    None where they are chosen as well. `distance` is the model's own value of a partition; `is_target` says whether
+    that is what is asked for. `held` are quantities that the worst class sets, and `better_than` poses the problem with
+    every class better in one of them than a value, or is None where no class can be.
     """
 
     title: ClassVar[str] = "records assigned to centres"
     absent: ClassVar[str] = "it has no centres that records are assigned to."
-    present: ClassVar[str] = "its classes have bounds on their sizes, or caps, that this solver knows nothing of."
+    present: ClassVar[str] = "its classes have bounds on their sizes, or on values, that this solver knows nothing of."
 
     least: NDArray[np.int64]  # size bounds of each class
     most: NDArray[np.int64]
-    groups: NDArray[np.int32]  # (n, s): the group of each record, per capped attribute
+    groups: NDArray[np.int32]  # (n, s): the group of each record, per bounded attribute
+    floors: tuple[NDArray[np.int64], ...]  # per attribute (classes, groups): fewest records of a group in a class
     caps: tuple[NDArray[np.int64], ...]  # per attribute (classes, groups): most records of a group in a class
     thresholds: tuple[Floats, ...]  # per attribute (classes, groups)
     slopes: tuple[Floats, ...]  # per attribute (classes, groups); 0 where the cap is hard
@@ -131,11 +135,17 @@ class Assignment(Structure):
     centres: Floats | None = None
     recentred: Callable[[Labels], Problem] | None = None  # the same problem around the means of a partition's classes
     is_target: bool = True
+    bounds_at: Callable[[Rows, Rows], tuple[tuple[Rows, ...], tuple[Rows, ...]]] | None = None
+    beyond_bounds: str | None = None
+    held: tuple[str, ...] = ()
+    better_than: Callable[[str, float], Problem | None] | None = None
 
     @property
-    def is_network(self) -> bool:
-        """Whether assigning is a network flow: caps on two attributes at once are none."""
-        return len(self.caps) <= 1
+    def no_network(self) -> str | None:
+        """Why assigning is no network flow, or None."""
+        if len(self.caps) > 1:
+            return "bounds on two sensitive attributes at once are no network: bound one of them."
+        return None if self.beyond_bounds is None else f"{self.beyond_bounds}, so this is no network."
 
     def arc_costs(self, centres: Floats) -> Callable[[Rows, Rows], Floats]:
         """The cost of putting each of some records with each of some of these centres, as a dense block."""
@@ -148,14 +158,17 @@ class Assignment(Structure):
 
         return costs
 
-    def network(self) -> tuple[NDArray[np.int32], Bounds]:
-        """The group of each record and the bounds of each class as those of a flow."""
+    def network(self, least: Rows | None = None, most: Rows | None = None) -> tuple[NDArray[np.int32], Bounds]:
+        """The group of each record and the bounds of each class, of all its sizes or of these, as those of a flow."""
         n = len(self.points)
-        most = np.minimum(self.most, n)
+        low = self.least if least is None else least
+        high = np.minimum(self.most if most is None else most, n)
         if not self.caps:
-            return np.zeros(n, np.int32), sizes_only(self.least, most)
-        caps = np.minimum(self.caps[0], most[:, None])
-        bounds = Bounds(self.least, most, caps, self.thresholds[0], self.slopes[0])
+            return np.zeros(n, np.int32), sizes_only(low, high)
+        all_sizes = self.bounds_at is None or (least is None and most is None)
+        floors, caps = (self.floors, self.caps) if self.bounds_at is None or all_sizes else self.bounds_at(low, high)
+        fitting = np.minimum(caps[0], high[:, None])
+        bounds = Bounds(low, high, floors[0], fitting, self.thresholds[0], self.slopes[0])
         return np.ascontiguousarray(self.groups[:, 0]), bounds
 
 

@@ -146,8 +146,8 @@ def _wanted(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
     if problem.structure(Construction) is not None:
         yield Choice("mass", "the model makes its partitions itself, one for each k")
     if problem.structure(Assignment) is not None:
-        yield Choice("network", "records go to fixed centres under laminar caps, which is a network")
-        yield Choice("milp", "caps on two attributes at once, or conditions on sensitive values, are no network")
+        yield Choice("network", "records go to fixed centres under laminar bounds, which is a network")
+        yield Choice("milp", "bounds on two attributes at once, or conditions that are no bounds, are no network")
         yield Choice("nsga2", "centres are chosen as well, and records assigned to them at least cost")
     if problem.structure(Score) is not None:
         if _exact_in_time(problem, time_limit):
@@ -193,6 +193,8 @@ def _wanted_for_fronts(problem: Problem, time_limit: float | None) -> Iterator[C
     """Solvers of fronts, the best for what is known of the problem first; nearly any problem is taken by the last."""
     if problem.structure(Construction) is not None:
         yield Choice("mass", "the model makes its partitions itself, one for each k")
+    if problem.structure(Assignment) is not None:
+        yield Choice("network", "every level of the worst class is a pair of bounds, and each a network")
     if problem.structure(EntropyLevels) is not None and _exact_in_time(problem, time_limit):
         yield Choice("epsilon", f"of {problem.n} records every class can be priced, so the front is exact")
     if problem.structure(Levels) is not None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.aminifar.balanced import BalancedProblem, Floats
-from formulations.aminifar.capped import Cap, capped_attributes
+from formulations.aminifar.capped import Shares
 from formulations.aminifar.free import FreeAminifarProblem
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, finite, unknown, whole
@@ -37,9 +37,11 @@ class Aminifar(Formulation):
 
     Give `k` (then there are n // k classes) or `n_clusters`. Sizes are n / n_clusters rounded down or up, or with
     `sizes="at-least"` only k or more. A class holds at most alpha * (records of a sensitive value) / n_clusters
-    records of that value; with `soft` it may hold more at `penalty` for each time the average. `sensitive_value`
-    is the value to cap, or several, or these by the name of the attribute; unless told otherwise it is the 1
-    of a 0/1 flag and every value of any other attribute. Centres are k-means', or `centres` in the table's own
+    records of that value; with `soft` it may hold more at `penalty` for each time the average. It holds at least
+    floor * (records of the value) / n_clusters. `sensitive_value` is the value that alpha and floor are about, or
+    several, or these by the name of the attribute; unless told otherwise it is the 1 of a 0/1 flag and every value of
+    any other attribute. The conditions l and t of an attribute with two values are a floor and a cap as well, so that
+    k, l and t are one network. Centres are k-means', or `centres` in the table's own
     units, or with `centres="free"` the means of the classes themselves, wherever these turn out to be best. A
     categorical attribute counts by its weight times the share of the centre that has another value.
 
@@ -60,6 +62,7 @@ class Aminifar(Formulation):
     k: int | None = None
     n_clusters: int | None = None
     alpha: float | None = None
+    floor: float | None = None
     soft: bool = False
     penalty: float = 1000.0
     sensitive_value: Any = None
@@ -77,6 +80,8 @@ class Aminifar(Formulation):
             whole("n_clusters", self.n_clusters, 1)
         if self.alpha is not None:
             finite("alpha", self.alpha, "at 1 values are spread evenly; leave it out for no cap", positive=True)
+        if self.floor is not None:
+            finite("floor", self.floor, "at 1 values are spread evenly; leave it out for no floor")
         finite("penalty", self.penalty)
         if self.sizes not in get_args(Sizes):
             raise unknown("rule for sizes", self.sizes, get_args(Sizes))
@@ -100,11 +105,15 @@ class Aminifar(Formulation):
         conditions.compile(table)  # says what is wrong with k before k-means is asked for n // k centres
         points = embedded(table, self.metric)
         m = self._n_clusters(table)
-        caps = capped_attributes(table, m, self.alpha, self.soft, self.penalty, self.sensitive_value)
         if self.centres == "free":
-            return FreeAminifarProblem(table, self, conditions, points, m, caps)
+            return FreeAminifarProblem(table, self, conditions, points, m)
         centres = k_means(points, m, self.n_init, seed) if self.centres is None else self._given(table, m)
-        return AminifarProblem(table, self, conditions, points, centres, caps)
+        return AminifarProblem(table, self, conditions, points, centres)
+
+    @property
+    def shares(self) -> Shares:
+        """What alpha and floor ask of sensitive values."""
+        return Shares(self.alpha, self.floor, self.soft, self.penalty, self.sensitive_value)
 
     def _n_clusters(self, table: Table) -> int:
         count = self.n_clusters if self.n_clusters is not None else max(1, table.n // max(1, int(self.k or 1)))
@@ -147,9 +156,8 @@ class AminifarProblem(BalancedProblem):
         conditions: Conditions,
         points: Floats,
         centres: Floats,
-        capped: tuple[Cap, ...],
     ) -> None:
-        super().__init__(table, formulation, conditions, points, len(centres), capped)
+        super().__init__(table, formulation, conditions, points, len(centres))
         self.centres: Floats = centres
         self._columns = np.ascontiguousarray(centres.T)
 
@@ -171,7 +179,7 @@ class AminifarProblem(BalancedProblem):
         means = sums / np.diff(starts)[:, None]
         if len(means) != len(self.centres):
             raise InputError(f"There are {len(self.centres)} centres and the partition has {len(means)} classes.")
-        return AminifarProblem(self.table, self._around(means), self.conditions, self.points, means, self.capped)
+        return AminifarProblem(self.table, self._around(means), self.conditions, self.points, means)
 
     def _around(self, means: Floats) -> Aminifar:
         """The formulation with these centres written into it, where they can be said in the table's own units."""

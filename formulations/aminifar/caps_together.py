@@ -1,4 +1,4 @@
-"""Whether caps on several attributes can be met at once, and the smallest alpha with which they can.
+"""Whether bounds on several attributes can be met at once, and the smallest alpha with which they can.
 
 Groups of one attribute, or of two, can always be dealt out so that every class gets its share rounded down or up:
 their incidence matrix is totally unimodular, and such matrices have equitable colourings (de Werra 1971). So
@@ -16,6 +16,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, hstack, kron
 from scipy.sparse import eye_array as eye
 
+from formulations.aminifar.value_bounds import Between
 from optmodels.partition import group_rows
 
 if TYPE_CHECKING:
@@ -46,10 +47,19 @@ def whole_caps(alpha: float, average: NDArray[np.float64]) -> Ints:
     return np.floor(alpha * average + HAIR).astype(np.int64)
 
 
+def whole_floors(floor: float, average: NDArray[np.float64]) -> Ints:
+    """How many records of each group a class must hold at least.
+
+    >>> whole_floors(0.9, np.array([5.0, 2.5]))
+    array([5, 3])
+    """
+    return np.ceil(floor * average - HAIR).astype(np.int64)
+
+
 def smallest_alpha(caps: Sequence[Cap], sizes: Sizes) -> tuple[float, bool]:
     """An alpha below which nothing works, and whether it is known to work itself."""
     m = len(sizes.least)
-    counts = [cap.counts[: len(cap.values)] for cap in caps]
+    counts = [cap.counts[: cap.n_chosen] for cap in caps if cap.n_chosen]
     alone = max(float((m * np.ceil(count / m) / count).max()) for count in counts)
     if len(caps) <= MOST_SURE:
         return alone, True
@@ -59,21 +69,23 @@ def smallest_alpha(caps: Sequence[Cap], sizes: Sizes) -> tuple[float, bool]:
     low, high = 0, len(steps) - 1  # at m every class may hold all records of a value
     while low < high:
         middle = (low + high) // 2
-        fits = fits_together(caps, sizes, [_at(cap, float(steps[middle]), m) for cap in caps])
+        fits = fits_together(caps, sizes, [_at(cap, sizes, float(steps[middle])) for cap in caps])
         if fits is None:
             return float(steps[low]), False
         low, high = (low, middle) if fits else (middle + 1, high)
     return float(steps[low]), True
 
 
-def _at(cap: Cap, alpha: float, m: int) -> Ints:
-    most = cap.counts.copy()
-    most[: len(cap.values)] = whole_caps(alpha, cap.counts / m)[: len(cap.values)]
-    return most
+def _at(cap: Cap, sizes: Sizes, alpha: float) -> Between:
+    """The bounds of an attribute if alpha were this."""
+    low, high = cap.over(int(sizes.least.min()), int(sizes.most.max()), capped=False)
+    chosen = slice(cap.n_chosen)
+    high[chosen] = np.minimum(high[chosen], whole_caps(alpha, cap.counts / len(sizes.least))[chosen])
+    return Between(low, high)
 
 
-def fits_together(caps: Sequence[Cap], sizes: Sizes, most: Sequence[Ints]) -> bool | None:
-    """Whether classes of these sizes can hold all records with at most `most` of each group; None: not known.
+def fits_together(caps: Sequence[Cap], sizes: Sizes, bounds: Sequence[Between]) -> bool | None:
+    """Whether classes of these sizes can hold all records within the bounds of each group; None: not known.
 
     Records with the same groups are interchangeable: the unknowns are how many of each kind a class takes.
     """
@@ -84,9 +96,9 @@ def fits_together(caps: Sequence[Cap], sizes: Sizes, most: Sequence[Ints]) -> bo
         return None
     rows = [LinearConstraint(hstack([eye(kinds)] * m), supply, supply)]
     rows.append(LinearConstraint(kron(eye(m), np.ones((1, kinds))), sizes.least, sizes.most))
-    for cap, limit in zip(caps, most, strict=True):
-        of_group = csr_array((np.ones(kinds), (cap.groups[first], np.arange(kinds))), shape=(len(limit), kinds))
-        rows.append(LinearConstraint(kron(eye(m), of_group), -np.inf, np.tile(limit, m)))
+    for cap, (low, high) in zip(caps, bounds, strict=True):
+        of_group = csr_array((np.ones(kinds), (cap.groups[first], np.arange(kinds))), shape=(len(low), kinds))
+        rows.append(LinearConstraint(kron(eye(m), of_group), np.tile(low, m), np.tile(high, m)))
     whole = np.ones(m * kinds, np.int64)
     answer = milp(
         np.zeros(m * kinds),

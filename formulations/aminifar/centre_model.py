@@ -33,7 +33,8 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
     """B[i, j] = 1 puts record j with centre i; C[i, a] is the released mean of attribute a in class i.
 
     Caps are whole numbers: the same counts are allowed as by the fraction in equation 7, and the relaxation
-    is integral for one capped attribute. Soft caps are the authors' margins m[s, i, v] >= 0, which pay.
+    is integral for one bounded attribute. Soft caps are the authors' margins m[s, i, v] >= 0, which pay. Conditions
+    that are bounds on the counts of each value are floors and caps as well, the others have rows of their own.
 
     Raises:
         RefusedError: the table is too large.
@@ -92,9 +93,10 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
 
 
 def _conditions(model: pyo.ConcreteModel, problem: AminifarProblem) -> tuple[ConditionRows, EntropyCuts]:
-    """What the paper leaves to the caps, where it is asked for: conditions on the sensitive values of every class."""
-    centres, records, codes = range(len(problem.centres)), range(problem.n), problem.test.codes
-    having = {v: np.flatnonzero((codes == v).any(axis=1)).tolist() for v in range(int(problem.test.starts[-1]))}
+    """What is asked of the sensitive values of every class beyond floors and caps."""
+    test = problem.unbounded_test
+    centres, records, codes = range(len(problem.centres)), range(problem.n), test.codes
+    having = {v: np.flatnonzero((codes == v).any(axis=1)).tolist() for v in range(int(test.starts[-1]))}
 
     def count(i: int, v: int) -> object:
         return sum(model.B[i, j] for j in having[v])
@@ -102,27 +104,36 @@ def _conditions(model: pyo.ConcreteModel, problem: AminifarProblem) -> tuple[Con
     def size(i: int) -> object:
         return sum(model.B[i, j] for j in records)
 
-    return ConditionRows(model, problem.test, centres, count, size), EntropyCuts(model, problem.test, centres, count)
+    return ConditionRows(model, test, centres, count, size), EntropyCuts(model, test, centres, count)
 
 
 def _caps(model: pyo.ConcreteModel, problem: AminifarProblem) -> object:
-    """Equation 7, hard or soft; returns what the margins pay."""
+    """Equation 7, hard or soft, and floors beside it; returns what the margins pay."""
     m = len(problem.centres)
     held = {
         (s, v): np.flatnonzero(problem.groups[:, s] == v).tolist()
         for s, cap in enumerate(problem.capped)
         for v in range(len(cap.values))
     }
-    # a part of the records may have none of a value, and then there is nothing to cap
-    places = [(s, i, v) for (s, v), found in held.items() if found for i in range(m)]
-    model.margin = pyo.Var(places if problem.model.soft else [], domain=pyo.NonNegativeReals)
 
-    def cap(_: pyo.ConcreteModel, s: int, i: int, v: int) -> object:
-        count = sum(model.B[i, j] for j in held[s, v])
-        if not problem.model.soft:
-            return count <= int(problem.capped[s].most[v])
+    def count(s: int, i: int, v: int) -> object:
+        return sum(model.B[i, j] for j in held[s, v])
+
+    # a part of the records may have none of a value, and then there is nothing to pay for
+    places = [(s, i, v) for s, v in held for i in range(m) if held[s, v] and problem.slopes[s][i, v] > 0]
+    model.margin = pyo.Var(places, domain=pyo.NonNegativeReals)
+
+    def soft(_: pyo.ConcreteModel, s: int, i: int, v: int) -> object:
         average = problem.capped[s].counts[v] / m
-        return count <= float(problem.capped[s].threshold[v]) + float(average) * model.margin[s, i, v]
+        return count(s, i, v) <= float(problem.thresholds[s][i, v]) + float(average) * model.margin[s, i, v]
 
-    model.cap = pyo.Constraint(places, rule=cap)
+    model.cap = pyo.Constraint(places, rule=soft)
+    model.bound = pyo.ConstraintList()
+    for s, v in held:
+        for i in range(m):
+            low, high = int(problem.floors[s][i, v]), int(problem.caps[s][i, v])
+            if low > min(len(held[s, v]), high):
+                model.bound.add(pyo.Constraint.Infeasible)
+            elif low > 0 or high < min(len(held[s, v]), int(problem.most[i])):
+                model.bound.add(pyo.inequality(low, count(s, i, v), high))
     return problem.model.penalty * sum(model.margin.values())

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from optmodels.centroids.kernel import Asked, measure_all
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.flow import Bounds, Flow
+from optmodels.flow.pricing import ArcCosts
 from optmodels.parallel import threads
 from optmodels.partition import Labels, canonical
 from optmodels.price import Floats
@@ -72,7 +73,19 @@ class BalancedSpace(CentroidSpace):
 
     def _assigned(self, centres: Floats) -> Labels:
         value, bounds = self._network
-        flow = Flow(self.assignment.arc_costs(centres), value, bounds)
+        costs = self.assignment.arc_costs(centres)
+        flow = Flow(costs, value, bounds)
         if not flow.finish():
-            raise AssertionError("sizes and caps that were found possible cannot be met")
-        return flow.home
+            raise AssertionError("sizes and bounds that were found possible cannot be met")
+        return flow.home if self.assignment.bounds_at is None else self._sized(costs, flow.home)
+
+    def _sized(self, costs: ArcCosts, home: Labels) -> Labels:
+        """An assignment that keeps the bounds of its classes' own sizes: these or, if need be, equal ones."""
+        n, m = self.price.n, self.n_centroids
+        sizes = np.bincount(home, minlength=m)
+        equal = np.full(m, n // m), np.full(m, -(-n // m))
+        for least, most in ((sizes, sizes), equal):
+            flow = Flow(costs, *self.assignment.network(least, most))
+            if flow.finish():
+                return flow.home
+        return home

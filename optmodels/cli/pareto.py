@@ -39,7 +39,8 @@ def pareto(
         typer.Option(
             metavar="A,B",
             help="Two or more of loss (what the formulation minimises), entropy, linkage (linkage@0.075), homogeneity, "
-            "closeness, classes, utility (utility@rf) where there is a target; the formulation's own by default.",
+            "closeness, variational, classes, utility (utility@rf) where there is a target; the formulation's own by "
+            "default.",
             rich_help_panel=options.SEARCH,
         ),
     ] = None,

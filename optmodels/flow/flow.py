@@ -72,7 +72,7 @@ class Flow:
         self.bounds = bounds
         self.bound = -np.inf
         self.paths = self.pricings = 0
-        self.feasible = bool(bounds.least.sum() <= self.n <= bounds.most.sum())
+        self.feasible = bool(bounds.least.sum() <= self.n <= bounds.most.sum() and (bounds.floor <= bounds.cap).all())
         self._arc_costs = arc_costs
         self._value = np.ascontiguousarray(value, np.int32)
         self._complete = self.m <= _ALL
@@ -226,7 +226,8 @@ def sizes_only(least: NDArray[np.int64] | list[int], most: NDArray[np.int64] | l
     [[3], [3]]
     """
     low, high = np.asarray(least, np.int64), np.asarray(most, np.int64)
-    return Bounds(low, high, high[:, None].copy(), np.full((len(low), 1), np.inf), np.zeros((len(low), 1)))
+    nothing = np.zeros((len(low), 1))
+    return Bounds(low, high, nothing.astype(np.int64), high[:, None].copy(), nothing + np.inf, nothing)
 
 
 def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: int) -> State:

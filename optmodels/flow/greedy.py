@@ -27,31 +27,38 @@ def _dealt(value: Indices, bounds: Bounds) -> Bounds | None:
     centre[np.argsort(value, kind="stable")] = np.arange(len(value)) % m
     quota = np.bincount(centre * n_values + value, minlength=m * n_values).reshape(m, n_values)
     sizes = quota.sum(axis=1)
-    if (quota > bounds.cap).any() or (sizes < bounds.least).any() or (sizes > bounds.most).any():
+    outside = (quota < bounds.floor) | (quota > bounds.cap)
+    if outside.any() or (sizes < bounds.least).any() or (sizes > bounds.most).any():
         return None
-    return Bounds(sizes, sizes, quota, bounds.threshold, bounds.slope)
+    return Bounds(sizes, sizes, quota, quota, bounds.threshold, bounds.slope)
 
 
 def _place_all(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs) -> tuple[Ints, Arcs]:
-    """Values with the tightest caps choose first, and of each value the records with the cheapest arcs."""
-    n, m = len(value), len(bounds.least)
+    """Values with the tightest caps choose first, and of each value the records with the cheapest arcs.
+
+    Places that a floor asks for are taken from the beginning, by records to come: `sizes` counts them.
+    """
+    n = len(value)
+    occurring = np.bincount(value, minlength=bounds.cap.shape[1])
     counts = np.zeros(bounds.cap.shape, np.int64)
-    sizes = np.zeros(m, np.int64)
-    left = np.array([n - bounds.least.sum()])  # how many may still be put beyond the least sizes
+    sizes = bounds.floor.sum(axis=1)
+    left = np.array([n - np.maximum(bounds.least, sizes).sum()])  # how many may still be put beyond the least sizes
+    surplus = occurring - bounds.floor.sum(axis=0)  # and how many of each value beyond the floors
     home = np.full(n, -1, np.int64)
-    tightness = np.bincount(value, minlength=bounds.cap.shape[1]) / np.maximum(bounds.cap.sum(axis=0), 1)
+    tightness = occurring / np.maximum(bounds.cap.sum(axis=0), 1)
     tightness[(bounds.cap >= bounds.most[:, None]).all(axis=0)] = 0.0  # no cap but the size
     nearest = arcs.costs[arcs.starts[:-1]]
     for v in np.argsort(-tightness):
         rows = np.flatnonzero(value == v)
         rows = rows[np.argsort(nearest[rows], kind="stable")]
-        _place(rows, value, arcs, bounds, counts, sizes, left, home)
+        _place(rows, value, arcs, bounds, counts, sizes, left, surplus, home)
         rows = rows[home[rows] < 0]
         while len(rows):
-            open_centres = (counts < bounds.cap) & _has_room(bounds, sizes, left)[:, None]
+            beyond = (counts < bounds.cap) & _has_room(bounds, sizes, left)[:, None] & (surplus > 0)
+            open_centres = beyond | (counts < bounds.floor)
             found = cheapest_arcs(arc_costs, np.sort(rows), value, np.where(open_centres.T, 0.0, np.inf), _COUNT)
             arcs = with_arcs(arcs, found)
-            _place(rows, value, arcs, bounds, counts, sizes, left, home)
+            _place(rows, value, arcs, bounds, counts, sizes, left, surplus, home)
             if (home[rows] < 0).all():
                 break
             rows = rows[home[rows] < 0]
@@ -64,23 +71,36 @@ def _has_room(bounds: Bounds, sizes: Ints, left: Ints) -> NDArray[np.bool_]:
 
 @njit(cache=True)
 def _place(
-    rows: Ints, value: Indices, arcs: Arcs, bounds: Bounds, counts: Ints, sizes: Ints, left: Ints, home: Ints
+    rows: Ints,
+    value: Indices,
+    arcs: Arcs,
+    bounds: Bounds,
+    counts: Ints,
+    sizes: Ints,
+    left: Ints,
+    surplus: Ints,
+    home: Ints,
 ) -> None:
     for record in rows:
         v = value[record]
         best, chosen = np.inf, -1
         for arc in range(arcs.starts[record], arcs.starts[record + 1]):
-            centre = arcs.targets[arc]
-            beyond = sizes[centre] >= bounds.least[centre]
-            if counts[centre, v] >= bounds.cap[centre, v] or sizes[centre] >= bounds.most[centre]:
+            if arcs.costs[arc] >= best:
                 continue
-            if arcs.costs[arc] < best and not (beyond and left[0] <= 0):
-                best, chosen = arcs.costs[arc], centre
+            centre = arcs.targets[arc]
+            if counts[centre, v] >= bounds.floor[centre, v]:
+                if surplus[v] <= 0 or counts[centre, v] >= bounds.cap[centre, v]:
+                    continue
+                if sizes[centre] >= bounds.most[centre] or (sizes[centre] >= bounds.least[centre] and left[0] <= 0):
+                    continue
+            best, chosen = arcs.costs[arc], centre
         if chosen >= 0:
             home[record] = chosen
+            if counts[chosen, v] >= bounds.floor[chosen, v]:
+                surplus[v] -= 1
+                left[0] -= sizes[chosen] >= bounds.least[chosen]
+                sizes[chosen] += 1
             counts[chosen, v] += 1
-            left[0] -= sizes[chosen] >= bounds.least[chosen]
-            sizes[chosen] += 1
 
 
 @njit(cache=True)

@@ -28,10 +28,11 @@ STUCK = 2  # no known arc leaves the nodes reached: `work.seen` tells which thes
 
 
 class Bounds(NamedTuple):
-    """What the centres accept; a count c of a value costs slope * max(0, c - threshold), and is at most cap."""
+    """What the centres accept: from floor to cap of a value, and a count c costs slope * max(0, c - threshold)."""
 
     least: Ints  # (m)
     most: Ints  # (m)
+    floor: Ints  # (m, V)
     cap: Ints  # (m, V)
     threshold: Floats  # (m, V)
     slope: Floats  # (m, V)
@@ -183,7 +184,7 @@ def _scan(bounds: Bounds, arcs: Arcs, state: State, work: Work, node: int, size:
         centre = node - m * n_values
         for value in range(n_values):
             target = centre * n_values + value
-            if seen[target] < 2 and state.inside[centre, value] > 0:
+            if seen[target] < 2 and state.inside[centre, value] > bounds.floor[centre, value]:
                 step = -marginal(bounds, centre, value, state.inside[centre, value])
                 size = _reach(work, size, node, target, max(here, base + step - potential[target]), -1)
         if seen[pool] < 2 and state.spare[centre] < bounds.most[centre] - bounds.least[centre]:

@@ -135,13 +135,13 @@ def centres_share(bounds: Bounds, prices: Prices, n: int) -> float:
     """The part of the dual bound that centres contribute; records add the sum of their least reduced costs.
 
     For any prices, least cost >= sum_j min_i (cost_ji + pair_vi)
-      + sum_iv min_{0 <= c <= cap} (penalty_iv(c) - (pair_vi - centre_i) c)
+      + sum_iv min_{floor <= c <= cap} (penalty_iv(c) - (pair_vi - centre_i) c)
       + sum_i min_{least <= s <= most} -(centre_i - pool) s - pool n.
     """
     drop = prices.pair.T - prices.centre[:, None]
-    corners = [np.zeros(drop.shape), bounds.cap.astype(np.float64)]
+    corners = [bounds.floor.astype(np.float64), bounds.cap.astype(np.float64)]
     kink = np.where(np.isfinite(bounds.threshold), np.floor(bounds.threshold), 0.0)
-    corners += [np.clip(kink, 0, bounds.cap), np.clip(kink + 1, 0, bounds.cap)]
+    corners += [np.clip(kink, bounds.floor, bounds.cap), np.clip(kink + 1, bounds.floor, bounds.cap)]
     with np.errstate(invalid="ignore"):
         over = [np.where(bounds.slope > 0, np.maximum(0.0, c - bounds.threshold), 0.0) for c in corners]
     pairs = np.min([bounds.slope * o - drop * c for o, c in zip(over, corners, strict=True)], axis=0)

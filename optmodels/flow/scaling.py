@@ -33,7 +33,7 @@ def consistent(bounds: Bounds, state: State) -> None:
             if inside < bounds.cap[centre, value]:
                 step = marginal(bounds, centre, value, inside + 1)
                 potential[node] = max(potential[node], potential[up] - step)
-            if inside > 0:
+            if inside > bounds.floor[centre, value]:
                 step = marginal(bounds, centre, value, inside)
                 potential[node] = min(potential[node], potential[up] - step)
 
@@ -84,10 +84,10 @@ def restart(bounds: Bounds, arcs: Arcs, state: State) -> int:
 @njit(cache=True)
 def _range_inside(bounds: Bounds, centre: int, value: int, difference: float) -> tuple[int, int]:
     """The least and greatest flows (centre, value) -> centre whose units all have the right reduced cost."""
-    cap = bounds.cap[centre, value]
-    free = np.int64(min(float(cap), max(0.0, np.floor(bounds.threshold[centre, value]))))
-    low = high = 0
-    for first, last in ((0, free), (free, min(cap, free + 1)), (min(cap, free + 1), cap)):
+    floor, cap = bounds.floor[centre, value], bounds.cap[centre, value]
+    free = np.int64(min(float(cap), max(float(floor), np.floor(bounds.threshold[centre, value]))))
+    low = high = int(floor)
+    for first, last in ((floor, free), (free, min(cap, free + 1)), (min(cap, free + 1), cap)):
         if last > first:
             reduced = difference + marginal(bounds, centre, value, last)
             if reduced < 0:
@@ -202,12 +202,13 @@ def _room(bounds: Bounds, state: State, source: int, target: int) -> int:
     pair = min(source, target)
     centre, value = pair // n_values, pair % n_values
     inside = state.inside[centre, value]
+    above = inside - bounds.floor[centre, value]
     if bounds.slope[centre, value] > 0:
         free = np.int64(bounds.threshold[centre, value])
         if source == pair:
             return max(1, int(min(free, bounds.cap[centre, value]) - inside))
-        return 1 if inside > free else int(inside)
-    return int(bounds.cap[centre, value] - inside) if source == pair else int(inside)
+        return 1 if inside > free else int(above)
+    return int(bounds.cap[centre, value] - inside) if source == pair else int(above)
 
 
 @njit(cache=True)
@@ -239,7 +240,7 @@ def _ways_out(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, node: int)
         if state.spare[centre] < bounds.most[centre] - bounds.least[centre]:
             found = _list(queue, found, -potential[pool], pool, -1, 0.0)
         for value in range(n_values):
-            if state.inside[centre, value] > 0:
+            if state.inside[centre, value] > bounds.floor[centre, value]:
                 step = marginal(bounds, centre, value, state.inside[centre, value])
                 pair = centre * n_values + value
                 found = _list(queue, found, -step - potential[pair], pair, -1, 0.0)

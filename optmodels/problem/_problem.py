@@ -95,8 +95,8 @@ class Problem(ABC):
         """The same problem judged by objectives of these names; the first is the one that a single answer is best in.
 
         Names are those of the problem's own objectives, 'loss' for its own target whatever that is called, and those
-        in `optmodels.objectives`: entropy, linkage (or linkage@0.075), homogeneity, closeness, classes, and
-        utility (or utility@rf) for tables with a target.
+        in `optmodels.objectives`: entropy, linkage (or linkage@0.075), homogeneity, closeness,
+        variational, classes, and utility (or utility@rf) for tables with a target.
         """
         return judged_by(self, names)
 
@@ -188,12 +188,9 @@ class Problem(ABC):
     def lacks_pymoo(self) -> str | None:
         """Why `to_pymoo` would refuse, or None."""
         assignment = self.structure(Assignment)
-        if assignment is not None and not assignment.is_network:
-            return (
-                "caps on two sensitive attributes at once are no network, so records cannot be assigned to centres "
-                "at least cost: cap one attribute."
-            )
-        return None
+        if assignment is None or assignment.no_network is None:
+            return None
+        return f"records are to be assigned to centres at least cost, and {assignment.no_network}"
 
     def to_pymoo(self, n_centroids: int | None = None, *, mend: bool = True) -> View[CentroidProblem]:
         """The problem as a pymoo Problem over matrices of centroids, which any pymoo algorithm can minimise.

@@ -4,7 +4,8 @@ A cut halves the classes, and gives each half as many records as its classes tak
 share, for others what lies on the side of their centres, or else their share. Shares of a whole number are rounded down
 or up, and so are the shares of every capped value where records are cut within strata. Caps of one attribute that
 the whole can keep, both halves can keep then: a half that holds its share of a value, rounded up, is within its caps,
-since those are a whole number that is no less than the share. Cut down to single classes, it makes a partition.
+since those are a whole number that is no less than the share, and likewise with floors. Cut down to single classes, it
+makes a partition.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Allotment:
     least: NDArray[np.int64]
     most: NDArray[np.int64]
     groups: NDArray[np.int32]  # (n, s) as in Assignment
+    floors: tuple[NDArray[np.int64], ...]
     caps: tuple[NDArray[np.int64], ...]
     places: Floats  # of records
     centres: Floats | None  # of classes, in the same space
@@ -44,10 +46,10 @@ class Allotment:
         if wanted is None:
             return None
         if assignment is not None:
-            bounds = assignment.least, assignment.most, assignment.groups, assignment.caps
+            bounds = assignment.least, assignment.most, assignment.groups, assignment.floors, assignment.caps
         else:
             least, most = np.full(wanted.n, problem.test.k), np.full(wanted.n, problem.n)
-            bounds = least, most, np.zeros((problem.n, 0), np.int32), ()
+            bounds = least, most, np.zeros((problem.n, 0), np.int32), (), ()
         if assignment is not None and assignment.centres is not None:
             return cls(*bounds, assignment.points, assignment.centres, problem.test)
         return cls(*bounds, np.asarray(places_by_price(dear_price(problem)), np.float64), None, problem.test)
@@ -56,9 +58,9 @@ class Allotment:
         """Whether the records can be the members of these classes, as far as sums tell."""
         if not self.least[classes].sum() <= len(rows) <= self.most[classes].sum():
             return False
-        for j, caps in enumerate(self.caps):
+        for j, (floors, caps) in enumerate(zip(self.floors, self.caps, strict=True)):
             held = np.bincount(self.groups[rows, j], minlength=caps.shape[1])
-            if (held > caps[classes].sum(axis=0)).any():
+            if (held < floors[classes].sum(axis=0)).any() or (held > caps[classes].sum(axis=0)).any():
                 return False
         return self.test.only_size or bool(meets(self.test, count_values(self.test, rows), len(rows)))
 

@@ -215,6 +215,11 @@ class TestPyomo:
             Aminifar(n_clusters=2, alpha=1.2, soft=True),
             Aminifar(n_clusters=2, sizes="at-least", alpha=1.6),
             Aminifar(n_clusters=2),
+            Aminifar(n_clusters=2, alpha=1.6, floor=0.4),
+            Aminifar(n_clusters=2, floor=0.4, soft=True, sizes="at-least"),
+            Aminifar(n_clusters=2, t=0.4, distinct_l=2),
+            Aminifar(n_clusters=2, sizes="at-least", t=0.3, most_share=0.7),
+            Aminifar(n_clusters=2, sizes="at-least", distinct_l=3, beta=0.9),
         ],
         ids=str,
     )
@@ -318,4 +323,9 @@ class TestThreeCappedAttributes:
         least = float(reason.rstrip(".").rsplit(" ", 1)[1])
         problem = Aminifar(n_clusters=m, alpha=least, n_init=1).build(table)
         sizes = Sizes(problem.least, problem.most)
-        assert fits_together(problem.capped, sizes, [cap.most for cap in problem.capped]) is True
+        assert (
+            fits_together(
+                problem.capped, sizes, [cap.over(int(sizes.least[0]), int(sizes.most[0])) for cap in problem.capped]
+            )
+            is True
+        )

@@ -26,6 +26,8 @@ MODELS = {
     "capped": Aminifar(n_clusters=2, centres="free", alpha=1.5, metric="euclidean"),
     "at least": Aminifar(k=2, n_clusters=None, centres="free", sizes="at-least", metric="sqeuclidean"),
     "soft": Aminifar(n_clusters=3, centres="free", soft=True, penalty=0.7),
+    "floor": Aminifar(n_clusters=2, centres="free", floor=0.5, metric="euclidean"),
+    "t": Aminifar(n_clusters=3, centres="free", t=0.35),
 }
 
 
@@ -106,6 +108,21 @@ class TestDecoding:
         assert best is not None
         assert fixed.evaluate(labels).values["distance"] == pytest.approx(best[1].values["distance"])
 
+    @settings(max_examples=25)
+    @given(st.integers(0, 1000), st.sampled_from([{"t": 0.3}, {"entropy_l": 1.5}, {"most_share": 0.7}]))
+    def test_bounds_that_depend_on_sizes_are_kept(self, seed: int, asked: dict[str, float]) -> None:
+        table = small_table(12, seed=seed % 7, values=2)
+        problem = Aminifar(k=2, n_clusters=None, centres="free", sizes="at-least", **asked).build(table)
+        if problem.impossible():
+            return
+        view = problem.to_pymoo()
+        decisions = np.random.default_rng(seed).uniform(view.native.xl, view.native.xu, (4, view.native.n_var))
+        assert all(problem.evaluate(view.decode(decision)).feasible for decision in decisions)
+
+    def test_what_is_no_bound_is_refused(self) -> None:
+        problem = Aminifar(n_clusters=2, centres="free", t=0.4).build(small_table(8, values=3))
+        assert "which has 3 values, is no bound" in (problem.lacks_pymoo() or "")
+
     def test_settling_falls_until_nothing_moves(self) -> None:
         problem = free("exact", 40)
         space = BalancedSpace.of(problem.require(Centroids), problem.require(Assignment))
@@ -117,9 +134,9 @@ class TestDecoding:
 
     def test_two_capped_attributes_are_refused(self) -> None:
         problem = Aminifar(n_clusters=2, centres="free", alpha=2).build(small_table(8, sensitive=2, values=2))
-        assert "cap one attribute" in (problem.lacks_pymoo() or "")
+        assert "bound one of them" in (problem.lacks_pymoo() or "")
         for name in ("nsga2", "pso"):
-            with pytest.raises(RefusedError, match="cap one attribute"):
+            with pytest.raises(RefusedError, match="bound one of them"):
                 registry.solver(name)().solve(problem)
 
     def test_nearest_centres_are_no_classes(self) -> None:
@@ -173,4 +190,4 @@ def _around(problem: FreeAminifarProblem, decision: np.ndarray):  # type: ignore
     from formulations.aminifar import AminifarProblem
 
     centres = decision.reshape(len(problem.least), -1)
-    return AminifarProblem(problem.table, problem.model, problem.conditions, problem.points, centres, problem.capped)
+    return AminifarProblem(problem.table, problem.model, problem.conditions, problem.points, centres)

@@ -65,16 +65,17 @@ def test_each_measure_is_what_its_meaning_says(seed: int) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from(["equal", "ordered"]))
+@given(st.integers(0, 10_000), st.sampled_from(["equal", "ordered", "variational"]))
 def test_closeness_is_the_least_t_that_could_be_promised(seed: int, kind: str) -> None:
     frame = small_table(12, seed=seed % 5, values=4).frame
     orders = {"secret_0": sorted(frame["secret_0"].unique())} if kind == "ordered" else None
     table = Table(frame, quasi={"number_0": "numeric"}, sensitive="secret_0", others="drop", orders=orders)
     labels = random_labels(12, seed)
-    closeness = measured("closeness", table).measure(labels)  # type: ignore[misc]
+    name, ground = ("variational", "variational") if kind == "variational" else ("closeness", "emd")
+    closeness = measured(name, table).measure(labels)  # type: ignore[misc]
 
     def broken(t: float) -> int:
-        conditions = Conditions(2, t=t)
+        conditions = Conditions(2, t=t, t_distance=ground)  # type: ignore[arg-type]
         return conditions.violations(conditions.compile(table), labels)["t"]
 
     assert broken(closeness) == 0

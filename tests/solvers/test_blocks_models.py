@@ -38,6 +38,7 @@ MODELS: dict[str, tuple[Formulation, dict[str, Any]]] = {
     "normalised": (MoObam(k=2, objective="normalised", lam=0.4), EVOLVED),
     "aminifar": (Aminifar(k=4), {}),
     "capped": (Aminifar(n_clusters=13, alpha=1.4), {}),
+    "floors": (Aminifar(n_clusters=13, most_share=0.8, floor=0.3), {}),
     "soft": (Aminifar(n_clusters=13, alpha=1.0, soft=True), {}),
     "at-least": (Aminifar(k=3, sizes="at-least"), {}),
     "free": (Aminifar(k=4, centres="free", alpha=1.8), EVOLVED),
@@ -48,7 +49,7 @@ MODELS: dict[str, tuple[Formulation, dict[str, Any]]] = {
     "least": (MajeedHwang(k=3, trees=3, levels="least", threshold=0.7), {"inner": "generalise"}),
     "disclosure": (MajeedHwang(k=3, trees=3, levels="least", most_disclosure=0.75), {"inner": "generalise"}),
 }
-STAND_INS = {"lambda", "normalised", "aminifar", "capped", "soft", "at-least", "mass", "mass k", "chosen"}
+STAND_INS = {"lambda", "normalised", "aminifar", "capped", "floors", "soft", "at-least", "mass", "mass k", "chosen"}
 
 
 def posed(name: str, n: int = 120, seed: int = 3) -> Problem:

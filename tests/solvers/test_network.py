@@ -35,7 +35,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[str]:
     """Everything here twice: with small transports as they come, in POT, and with none of them."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "sparse":
-            patch.setattr("solvers.network.MOST_ARCS", 0)
+            patch.setattr("solvers.network._network.MOST_ARCS", 0)
         yield request.param
 
 

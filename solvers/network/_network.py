@@ -16,17 +16,22 @@ from optmodels.flow.pricing import ArcCosts
 from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
-from optmodels.solver import PROVEN, OnProgress, Run, Solver
+from optmodels.solver import PROVEN, FrontSolver, OnProgress, Run
 from optmodels.structures import Assignment, Structure
+from solvers.network.levels import first_level, levels, no_levels
+from solvers.network.sizes import CANNOT_MEET, search_sizes
 
 
 @dataclass(frozen=True)
-class Network(Solver):
+class Network(FrontSolver):
     """Least-cost flow: cost scaling and augmenting paths over each record's cheapest arcs, then pricing of all arcs.
 
     A small plain transport (at most 100,000 arcs) goes to POT's dense network simplex, which is faster there.
 
-    Any number of capped values of one attribute is a network, hard or soft; two capped attributes are not.
+    Floors and caps on any number of values of one attribute are a network, caps hard or soft; bounds on two attributes
+    are not. Conditions on an attribute with two values are such bounds. Where they depend on sizes that are left open,
+    it branches over these. Fronts are of the distance and of closeness or entropy, and exact.
+
     With `recentre` the answer's classes become the new centres and the problem is solved again, as long as its
     value falls and at most `rounds` times; the solution's problem is then the last of these, with centres of its
     own, and `details` lists the value of every round.
@@ -40,7 +45,7 @@ class Network(Solver):
     """
 
     name: ClassVar[str] = "network"
-    summary: ClassVar[str] = "least-cost flow to fixed centres; proves optimality on 100,000s of records"
+    summary: ClassVar[str] = "least-cost flow to fixed centres, one answer or a front, proven on 100,000s of records"
     exact: ClassVar[bool] = True
     needs: ClassVar[tuple[type[Structure], ...]] = (Assignment,)
 
@@ -51,22 +56,21 @@ class Network(Solver):
         whole("rounds", self.rounds, 1)
 
     def cannot(self, problem: Problem) -> str | None:
-        """Centres must be fixed, the distance to them asked for, and caps on one attribute at most."""
+        """Centres must be fixed, the distance to them asked for, and bounds on one attribute at most."""
         assignment = problem.require(Assignment)
         if assignment.centres is None:
             return "its centres are chosen as well, so that no flow to them can be priced beforehand."
         if not assignment.is_target:
             return f"it minimises the distance to centres, and '{problem.target.name}' is asked for."
-        if not assignment.is_network:
-            return "caps on two sensitive attributes at once are no network."
-        if not problem.test.only_size:
-            return f"a network keeps sizes and caps, and {problem.conditions.describe()} is asked for."
-        return None
+        return assignment.no_network
 
     def search(self, problem: Problem, run: Run) -> None:
         """Solve over few arcs, price all of them, and repeat until none is missing."""
         assignment = problem.require(Assignment)
         run.report("cheapest arcs of every record")
+        if assignment.bounds_at is not None:
+            search_sizes(assignment, _fixed(assignment), run)
+            return
         value, bounds = assignment.network()
         costs = assignment.arc_costs(_fixed(assignment))
         if problem.n * len(bounds.least) <= MOST_ARCS and self._densely(costs, run, value, bounds):
@@ -85,7 +89,7 @@ class Network(Solver):
                 run.offer(flow.placed)
             run.details |= {"arcs": flow.n_arcs, "paths": flow.paths, "pricings": flow.pricings}
         if not flow.feasible:
-            run.infeasible("The class sizes and the caps cannot all be met by these records.")
+            run.infeasible(CANNOT_MEET)
         elif np.isfinite(flow.bound):
             run.prove(flow.bound)
 
@@ -99,6 +103,25 @@ class Network(Solver):
         run.prove(found[1])
         run.details |= {"arcs": n * m, "method": "dense network simplex (POT)"}
         return run.gap is not None and run.gap <= PROVEN
+
+    def refuses_front(self, problem: Problem) -> str | None:
+        """It needs the distance and a quantity of the worst class that bounds on counts can hold."""
+        return super().refuses_front(problem) or no_levels(problem) or self.refuses(first_level(problem))
+
+    def explore(self, problem: Problem, run: Run) -> None:
+        """Level after level of the second objective, from the optimum on."""
+        proven: list[dict[str, float | None]] = []
+        run.details.update(levels=proven, complete=False)
+        own, other = problem.target.name, problem.objectives[1].name
+        for level in levels(problem, replace(self, recentre=False), run):
+            answer = level.answer
+            if answer.labels is not None:
+                run.keep(answer.labels, answer.bound, stop=answer.stop)
+            proven.append({f"{other}_better_than": level.beyond, f"{own}_at_least": answer.bound})
+            if answer.stop is Stop.TIME:
+                run.stop = Stop.TIME
+            run.report(f"{len(run.front)} points")
+        run.details["complete"] = run.stop is Stop.CONVERGED
 
     def solve(
         self,
