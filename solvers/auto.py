@@ -12,6 +12,7 @@ from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run, Solver
 from optmodels.structures import (
     Assignment,
+    Centroids,
     Construction,
     EntropyLevels,
     Levels,
@@ -29,6 +30,10 @@ _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may tak
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
 _EXACT_LEVELS_RECORDS = 100  # a second or two in HiGHS; without further conditions 1000 take ten
 _EXACT_VIEW_RECORDS = 60  # of a model of which nothing but a Pyomo view is known
+# Of the time, for local search before column generation: all but a little where the time, in seconds a record, is too
+# short for a bound that is worth anything.
+_SEARCH_SHARES = ((0.008, 0.85), (0.022, 0.6))
+_SWARM_SHARE = 0.6
 _EVALUATIONS = "evaluations"  # the option of solvers that count them
 
 
@@ -174,7 +179,8 @@ def _wanted_for_prices(problem: Problem, priced: Priced, time_limit: float | Non
     n = priced.n
     yield Choice("univariate", "of one ordered attribute under k alone the optimal classes are a shortest path")
     if n <= _COLUMNS_RECORDS:
-        yield Choice("columns", f"{n} records are few enough for a bound by column generation", *_head_start(priced))
+        because = f"{n} records are few enough for a bound by column generation"
+        yield Choice("columns", because, *_head_start(problem, priced, time_limit))
     if n <= _LOCAL_SEARCH_RECORDS or priced.n_classes is not None:
         yield Choice("local_search", f"{n} records are too many for column generation")
     needed = n / _BLOCK_RECORDS_PER_SECOND
@@ -184,9 +190,15 @@ def _wanted_for_prices(problem: Problem, priced: Priced, time_limit: float | Non
     yield Choice("mondrian", because)
 
 
-def _head_start(priced: Priced) -> tuple[str | None, float]:
-    """Which heuristic finds more than column generation's own start does, and for what share of the time."""
-    return None, 0.0
+def _head_start(problem: Problem, priced: Priced, time_limit: float | None) -> tuple[str | None, float]:
+    """Which heuristic finds more in the time than column generation's own start does, and what share it gets of it."""
+    if time_limit is None:
+        return None, 0.0
+    if priced.n_classes is not None:  # few large classes around centroids are what swarms are good at
+        return ("pso", _SWARM_SHARE) if problem.require(Centroids).scales else (None, 0.0)
+    a_record = time_limit / priced.n
+    share = next((share for seconds, share in _SEARCH_SHARES if a_record < seconds), 0.0)
+    return ("local_search", share) if share else (None, 0.0)
 
 
 def _wanted_for_fronts(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
