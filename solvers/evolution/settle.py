@@ -36,13 +36,15 @@ class Settler(Intensifier):
         return BalancedSpace.of(self.problem.require(Centroids), self.problem.require(Assignment))
 
     def built(self) -> Iterator[tuple[ClassTest, Labels]]:
-        """What records drawn at random settle to, under the conditions of the ladder that it meets."""
+        """The partition around the given centres, or what drawn records settle to, under conditions that it meets."""
         for test in self.ladder():
             if _meets(test, self._first):
                 yield test, self._first
 
     @cached_property
     def _first(self) -> Labels:
+        if self._space.assignment.centres is not None:  # then no assignment is nearer to them
+            return self._space.labels(self._space.assignment.centres.ravel())
         rows = np.random.default_rng(0).permutation(self.price.n)[: self._space.n_centroids]
         *_, settled = self._space.settling(self.price.numeric[rows].ravel())
         return settled

@@ -134,6 +134,9 @@ def _starts(problem: Problem, run: Run) -> Iterator[Labels]:
             yield candidate.labels
     if assignment is not None:
         space = BalancedSpace.of(centroids, assignment)
+        if assignment.centres is not None:
+            yield space.labels(assignment.centres.ravel())
+            return
         rows = np.random.default_rng(run.seed).permutation(problem.n)[: space.n_centroids]
         *_, settled = space.settling(centroids.price.numeric[rows].ravel())
         yield settled
