@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cached_property
 from math import inf, isclose, isnan
 from pathlib import Path
@@ -154,7 +154,7 @@ class ParetoFront:
                 "can be merged."
             )
         _check_objectives("The other front", _objectives(theirs), mine)
-        same = not _difference(theirs.formulation.name, _plain(theirs.formulation), mine.formulation)
+        same = not _difference(theirs.formulation.name, _plain(theirs.formulation.to_dict()), mine.formulation)
         joining = [_judged(mine, point, f"Point {i} of the other front") for i, point in enumerate(other.points)]
         if not same:
             joining = [replace(point, status=Status.FEASIBLE, bound=None) for point in joining]
@@ -308,9 +308,9 @@ def _objectives(problem: Problem) -> dict[str, str]:
     return {objective.name: objective.sense for objective in problem.objectives}
 
 
-def _plain(formulation: Formulation) -> dict[str, Any]:
+def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters as they are in a record."""
-    plain: dict[str, Any] = json.loads(json.dumps(formulation.to_dict(), default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(parameters, default=str))
     return plain
 
 
@@ -318,9 +318,12 @@ def _difference(name: str, parameters: Mapping[str, Any], formulation: Formulati
     """What model and parameters of a front differ in from a problem's, or nothing."""
     if name != formulation.name:
         return f"its formulation is '{name}' and the problem's is '{formulation.name}'"
-    present = _plain(formulation)
-    differing = [key for key in {**present, **parameters} if parameters.get(key) != present.get(key)]
-    return ", ".join(f"it has {key}={parameters.get(key)!r} and the problem {present.get(key)!r}" for key in differing)
+    present = _plain(formulation.to_dict())
+    # A parameter that the model did not have when the front was saved had no effect, and by default has none now.
+    defaults = {field.name: field.default for field in fields(formulation) if field.default is not MISSING}
+    saved = {**_plain(defaults), **parameters}
+    differing = [key for key in {**present, **saved} if saved.get(key) != present.get(key)]
+    return ", ".join(f"it has {key}={saved.get(key)!r} and the problem {present.get(key)!r}" for key in differing)
 
 
 def _check_objectives(whose: str, objectives: Mapping[str, str], problem: Problem) -> None:

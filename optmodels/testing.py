@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -120,6 +121,10 @@ def check_formulation(formulation: Formulation, table: Table, *, seed: int = 0) 
             total, value = priced.price.total(canonical(labels)) / priced.scale, found.values[problem.target.name]
             assert math.isclose(total, value, rel_tol=SAME, abs_tol=SAME), "price and judge disagree"
     assert set(formulation.to_dict()) == set(formulation.parameters()), "parameters are not reproducible"
+    if table.sensitive:
+        stricter = replace(formulation, distinct_l=2).build(table, seed=seed)
+        asked = stricter.conditions.of(table.sensitive[0]).distinct_l
+        assert asked == 2, "a condition is not handed to the problem: give it `self.conditions(k)`"
 
 
 def check_pyomo_view(problem: Problem, labels: Labels) -> None:

@@ -169,6 +169,18 @@ def test_parameters_that_json_spells_otherwise_are_the_same(tmp_path: Path) -> N
     assert len(ParetoFront.load(tmp_path, problem)) == len(front)
 
 
+def test_a_front_saved_before_a_model_took_a_condition_is_loaded_still(tmp_path: Path) -> None:
+    problem = MoObam(k=2).build(small_table(10, seed=4))
+    ParetoFront.of(problem, random_solutions(problem, 3)).save(tmp_path)
+    (file,) = tmp_path.glob("*.json")
+    record = json.loads(file.read_text())
+    del record["parameters"]["beta_kind"], record["parameters"]["delta"]
+    file.write_text(json.dumps(record))
+    assert len(ParetoFront.load(tmp_path, problem))
+    with pytest.raises(InputError, match=r"it has delta=None and the problem 1\.5"):
+        ParetoFront.load(tmp_path, MoObam(k=2, delta=1.5).build(problem.table))
+
+
 def test_a_front_is_not_loaded_for_another_formulation_or_table(problem: Problem, tmp_path: Path) -> None:
     ParetoFront.of(problem, random_solutions(problem, 3)).save(tmp_path)
     plain = Microaggregation(k=2).build(problem.table).with_objectives("loss", "entropy")

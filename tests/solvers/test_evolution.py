@@ -272,4 +272,4 @@ def test_impossible_conditions_are_no_front() -> None:
     problem = Microaggregation(k=2, distinct_l=9).build(small_table(9)).with_objectives("loss", "entropy")
     front = Nsga2().pareto(problem)
     assert len(front) == 0
-    assert "distinct l=9" in str(front.details["infeasible"])
+    assert "distinct_l=9" in str(front.details["infeasible"])

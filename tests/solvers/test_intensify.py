@@ -111,7 +111,7 @@ def test_the_ladder_leads_to_the_ends_of_the_front() -> None:
 def test_no_condition_of_the_ladder_comes_twice() -> None:
     for names in (("loss", "entropy"), ("loss", "linkage@0.15"), ALL):
         tests = Intensifier(problem_of(names, 1)).ladder()
-        assert len({(t.k, t.distinct_l, t.t, *t.entropy.tolist()) for t in tests}) == len(tests)
+        assert len({(t.k, *t.distinct_l.tolist(), *t.t.tolist(), *t.entropy.tolist()) for t in tests}) == len(tests)
 
 
 @settings(max_examples=10)

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from optmodels.conditions import Conditions
 from optmodels.errors import InputError
 from optmodels.study import DatasetSpec, FormulationSpec, Limits, SolverSpec, Study, load_study, study_from_toml
-from optmodels.study.building import planned
+from optmodels.study.building import planned, problem_of, table_of
 from optmodels.study.trials import trials_of
 
 PARTS = '[[dataset]]\nname = "german"\n[[formulation]]\nname = "microaggregation"\nparameters.k = 3\n'
@@ -80,6 +81,20 @@ def test_a_file_and_python_declare_the_same_study(tmp_path: Path) -> None:
         {"solver": "appsi_highs"},
     )
     assert by_solver["pso"].options == {"lambdas": (0.1, 1.0)}
+
+
+def test_conditions_of_single_attributes_are_declared_as_in_a_script() -> None:
+    asked = (
+        "parameters.k = 3\nparameters.t = [0.4, {checking_status = 0.3}]\nparameters.recursive = [[3, 2]]\n"
+        'parameters.t_distance = "variational"\n'
+    )
+    (scalar, named) = trials_of(study_from_toml(WHOLE.replace("parameters.k = 3\n", asked)))
+    table = table_of(scalar.source)
+    assert problem_of(scalar, table).conditions == Conditions(3, t=0.4, recursive=(3, 2), t_distance="variational")
+    assert problem_of(named, table).conditions.of("checking_status").t == 0.3
+    assert problem_of(named, table).conditions.of("savings_status").t is None
+    with pytest.raises(InputError, match="recursive must be a pair"):
+        planned(study_from_toml(WHOLE.replace("parameters.k = 3", "parameters.k = 3\nparameters.recursive = [3, 2]")))
 
 
 def test_seeds_depend_on_what_is_run_alone() -> None:
@@ -172,7 +187,7 @@ def test_contents_of_a_file_make_another_run_and_its_place_does_not(tmp_path: Pa
         ("name = 3\n" + WHOLE, "name of a study must be text, not 3"),
         (WHOLE.replace("parameters.k = 3", 'parameters.k = [3, 0, "a"]'), "(k=0) on the dataset 'german': k must be"),
         (WHOLE.replace("parameters.k = 3", 'parameters.k = "a"'), "k must be a whole number"),
-        (WHOLE.replace("parameters.k = 3", 'parameters.k = 3\nparameters.t = "a"'), "cannot be built (TypeError"),
+        (WHOLE.replace("parameters.k = 3", 'parameters.k = 3\nparameters.t = "a"'), "t must be a distance"),
         (WHOLE.replace("parameters.k = 3", 'parameters.k = 3\nobjectives = ["nosuch"]'), "no objective 'nosuch'"),
         (WHOLE.replace("parameters.k = 3", "parameters.k = 3\nobjectives = [3]"), "must be names of objectives, not 3"),
         (WHOLE + '[[dataset]]\nname = "german"\nlabel = "g"\nroles.quasi.purpose = "numeric"\n', "dataset 'g' cannot"),
