@@ -16,9 +16,9 @@ from optmodels.flow.paths import (
     Arcs,
     Bounds,
     Floats,
+    FlowState,
     Indices,
     Ints,
-    State,
     advance,
     move,
     slack_potentials,
@@ -230,9 +230,9 @@ def sizes_only(least: NDArray[np.int64] | list[int], most: NDArray[np.int64] | l
     return Bounds(low, high, nothing.astype(np.int64), high[:, None].copy(), nothing + np.inf, nothing)
 
 
-def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: int) -> State:
+def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: int) -> FlowState:
     n, nodes = len(value), m * n_values + m + 1
-    state = State(
+    state = FlowState(
         value,
         home.astype(np.int32),
         home_cost.astype(np.float64),
@@ -249,7 +249,7 @@ def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: i
 
 
 @njit(cache=True)
-def _fill_lists(state: State, n_values: int) -> None:
+def _fill_lists(state: FlowState, n_values: int) -> None:
     for record in range(len(state.home)):
         node = state.home[record] * n_values + state.value[record]
         first = state.head[node]
@@ -260,7 +260,7 @@ def _fill_lists(state: State, n_values: int) -> None:
 
 
 @njit(cache=True)
-def _present(state: State, rows: Ints, n_values: int) -> Floats:
+def _present(state: FlowState, rows: Ints, n_values: int) -> Floats:
     """The reduced costs of the arcs that records use now."""
     now = np.empty(len(rows))
     for index, record in enumerate(rows):
@@ -270,7 +270,7 @@ def _present(state: State, rows: Ints, n_values: int) -> Floats:
 
 
 @njit(cache=True)
-def _reassign(state: State, n_values: int, rows: Ints, targets: Indices, costs: Floats) -> None:
+def _reassign(state: FlowState, n_values: int, rows: Ints, targets: Indices, costs: Floats) -> None:
     for index, record in enumerate(rows):
         value = state.value[record]
         state.excess[state.home[record] * n_values + value] -= 1

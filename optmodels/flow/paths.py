@@ -46,7 +46,7 @@ class Arcs(NamedTuple):
     costs: Floats
 
 
-class State(NamedTuple):
+class FlowState(NamedTuple):
     """The pseudoflow and the potentials."""
 
     value: Indices  # (n) value of each record
@@ -156,7 +156,7 @@ def _reach(work: Work, size: int, source: int, node: int, length: float, record:
 
 
 @njit(cache=True)
-def _scan(bounds: Bounds, arcs: Arcs, state: State, work: Work, node: int, size: int) -> int:
+def _scan(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, node: int, size: int) -> int:
     """Offer every residual arc out of a settled node."""
     m, n_values = bounds.cap.shape
     potential, seen = state.potential, work.seen
@@ -198,7 +198,7 @@ def _scan(bounds: Bounds, arcs: Arcs, state: State, work: Work, node: int, size:
 
 
 @njit(cache=True)
-def move(state: State, n_values: int, record: int, centre: int, cost: float) -> None:
+def move(state: FlowState, n_values: int, record: int, centre: int, cost: float) -> None:
     """Take a record out of its class and put it into another one; excesses are left to the caller."""
     value = state.value[record]
     before, after = state.before[record], state.after[record]
@@ -220,7 +220,7 @@ def move(state: State, n_values: int, record: int, centre: int, cost: float) -> 
 
 
 @njit(cache=True)
-def push(bounds: Bounds, state: State, source: int, node: int, record: int, cost: float, amount: int) -> None:
+def push(bounds: Bounds, state: FlowState, source: int, node: int, record: int, cost: float, amount: int) -> None:
     """Move units along a residual arc: one record, or flow between a (centre, value), its centre and the pool."""
     m, n_values = bounds.cap.shape
     if record >= 0:
@@ -238,7 +238,7 @@ def push(bounds: Bounds, state: State, source: int, node: int, record: int, cost
 
 
 @njit(cache=True)
-def _augment(bounds: Bounds, arcs: Arcs, state: State, work: Work, source: int) -> bool:
+def _augment(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, source: int) -> bool:
     """Send one unit from `source` along a shortest path to a node in need; False if none can be reached."""
     n_values = bounds.cap.shape[1]
     work.seen[source] = 1
@@ -279,7 +279,7 @@ def _augment(bounds: Bounds, arcs: Arcs, state: State, work: Work, source: int) 
 
 
 @njit(cache=True, nogil=True)
-def advance(bounds: Bounds, arcs: Arcs, state: State, work: Work, effort: int) -> tuple[int, int]:
+def advance(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, effort: int) -> tuple[int, int]:
     """Shortest augmenting paths until no excess is left or the effort is spent: (DONE, MORE or STUCK; paths)."""
     work.seen[:] = 0
     paths = 0
@@ -294,7 +294,7 @@ def advance(bounds: Bounds, arcs: Arcs, state: State, work: Work, effort: int) -
 
 
 @njit(cache=True)
-def slack_potentials(bounds: Bounds, state: State) -> None:
+def slack_potentials(bounds: Bounds, state: FlowState) -> None:
     """Where an arc has room left, make its reduced cost exactly non-negative: what is corrected is rounding."""
     m, n_values = bounds.cap.shape
     potential = state.potential
