@@ -20,12 +20,12 @@ from optmodels.flow.paths import (
     Indices,
     Ints,
     advance,
+    fit_potentials,
     move,
-    slack_potentials,
     workspace,
 )
 from optmodels.flow.pricing import ArcCosts, Cheapest, Prices, centres_share, cheapest_arcs, with_arcs
-from optmodels.flow.scaling import consistent, queue_for, refine, restart
+from optmodels.flow.scaling import queue_for, refine, restart
 
 # Reduced costs this small, relative to the largest cost, are rounding.
 _ROUNDING = 1e-12
@@ -156,7 +156,7 @@ class Flow:
                 before, excess = excess, state.excess.clip(0).sum()
                 if left > 0 or excess > _STALLED * before:
                     break
-            consistent(self.bounds, state)
+            fit_potentials(self.bounds, state, True)
             restart(self.bounds, self._arcs, state)
             known = self.bound
             if gaining > _SETTLED * self.n:
@@ -182,7 +182,7 @@ class Flow:
     def _prices(self) -> Prices:
         pairs = self.m * self.n_values
         # Rounding in a potential counts once per unit of capacity in the bound: remove it where flow is free.
-        slack_potentials(self.bounds, self._state)
+        fit_potentials(self.bounds, self._state, False)
         potential = self._state.potential
         pair = -potential[:pairs].reshape(self.m, self.n_values)
         return Prices(np.ascontiguousarray(pair.T), -potential[pairs : pairs + self.m], -float(potential[-1]))

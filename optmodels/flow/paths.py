@@ -294,8 +294,11 @@ def advance(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, effort: in
 
 
 @njit(cache=True)
-def slack_potentials(bounds: Bounds, state: FlowState) -> None:
-    """Where an arc has room left, make its reduced cost exactly non-negative: what is corrected is rounding."""
+def fit_potentials(bounds: Bounds, state: FlowState, both: bool) -> None:
+    """Where an arc has room left, make its reduced cost exactly non-negative: what is corrected is rounding.
+
+    With `both` also non-positive where its flow can go back, so that it is zero strictly between the limits.
+    """
     m, n_values = bounds.cap.shape
     potential = state.potential
     pool = m * n_values + m
@@ -303,8 +306,14 @@ def slack_potentials(bounds: Bounds, state: FlowState) -> None:
         up = m * n_values + centre
         if state.spare[centre] < bounds.most[centre] - bounds.least[centre]:
             potential[up] = max(potential[up], potential[pool])
+        if both and state.spare[centre] > 0:
+            potential[up] = min(potential[up], potential[pool])
         for value in range(n_values):
-            if state.inside[centre, value] < bounds.cap[centre, value]:
-                node = centre * n_values + value
-                step = marginal(bounds, centre, value, state.inside[centre, value] + 1)
+            node = centre * n_values + value
+            inside = state.inside[centre, value]
+            if inside < bounds.cap[centre, value]:
+                step = marginal(bounds, centre, value, inside + 1)
                 potential[node] = max(potential[node], potential[up] - step)
+            if both and inside > bounds.floor[centre, value]:
+                step = marginal(bounds, centre, value, inside)
+                potential[node] = min(potential[node], potential[up] - step)

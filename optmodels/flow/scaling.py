@@ -16,29 +16,6 @@ from optmodels.flow.paths import Arcs, Bounds, Floats, FlowState, Ints, marginal
 
 
 @njit(cache=True)
-def consistent(bounds: Bounds, state: FlowState) -> None:
-    """Shift potentials of centres and values so that flow strictly between its limits has reduced cost zero."""
-    m, n_values = bounds.cap.shape
-    potential = state.potential
-    pool = m * n_values + m
-    for centre in range(m):
-        up = m * n_values + centre
-        if state.spare[centre] < bounds.most[centre] - bounds.least[centre]:
-            potential[up] = max(potential[up], potential[pool])
-        if state.spare[centre] > 0:
-            potential[up] = min(potential[up], potential[pool])
-        for value in range(n_values):
-            node = centre * n_values + value
-            inside = state.inside[centre, value]
-            if inside < bounds.cap[centre, value]:
-                step = marginal(bounds, centre, value, inside + 1)
-                potential[node] = max(potential[node], potential[up] - step)
-            if inside > bounds.floor[centre, value]:
-                step = marginal(bounds, centre, value, inside)
-                potential[node] = min(potential[node], potential[up] - step)
-
-
-@njit(cache=True)
 def restart(bounds: Bounds, arcs: Arcs, state: FlowState) -> int:
     """The pseudoflow that satisfies complementary slackness with the potentials; returns its excess."""
     m, n_values = bounds.cap.shape
