@@ -27,7 +27,7 @@ from optmodels.price import spread
 from optmodels.problem import Problem
 from solvers.local_search import LocalSearch
 from solvers.local_search.construct import first_partition
-from solvers.local_search.search import Descent
+from solvers.local_search.descent import Descent
 
 
 @dataclass(frozen=True)

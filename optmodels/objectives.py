@@ -178,12 +178,12 @@ def quantity_of(name: str) -> tuple[str, float | str | None]:
     return quantity, threshold
 
 
-def measured(name: str, table: Table) -> Objective:
+def objective_named(name: str, table: Table) -> Objective:
     """The objective of this name for partitions of a table.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 21, 60, 61]}), quasi={"age": "numeric"})
-    >>> linkage = measured("linkage@0.4", table)
+    >>> linkage = objective_named("linkage@0.4", table)
     >>> linkage.sense, linkage.worst, linkage.measure(np.array([0, 0, 1, 2]))
     ('min', 4.0, 4.0)
 

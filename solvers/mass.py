@@ -49,8 +49,8 @@ class Mass(FrontSolver):
                 f"Not even all records in one class keep {problem.conditions.describe()}: ask for less."
             )
         elif "k" in run.details:  # else a partition to begin from was better than all of these
-            told = (f"k={run.details['k']}.", _what_is_recalled(run).strip(), run.details.get("cut_short"))
-            run.details["remark"] = " ".join(str(one) for one in told if one)
+            remarks = (f"k={run.details['k']}.", _what_is_recalled(run).strip(), run.details.get("cut_short"))
+            run.details["remark"] = " ".join(str(one) for one in remarks if one)
 
     def explore(self, problem: Problem, run: Run) -> None:
         """A point for each k, and which of them is the model's own choice."""
@@ -76,13 +76,13 @@ class Mass(FrontSolver):
 
 def _what_is_recalled(run: Run) -> str:
     """What recall is about and how much of it the original table gives, where classifiers were asked."""
-    told = run.details
-    if told.get("predicted") is None:
+    details = run.details
+    if details.get("predicted") is None:
         return ""
-    what = "" if told.get("positive") is None else f" = {told['positive']}"
+    what = "" if details.get("positive") is None else f" = {details['positive']}"
     return (
-        f" Recall is about {told['predicted']}{what}, the mean of {_listed(told['classifiers'])}; "
-        f"of the original table it is {told['recall_original']:.4g}."
+        f" Recall is about {details['predicted']}{what}, the mean of {_listed(details['classifiers'])}; "
+        f"of the original table it is {details['recall_original']:.4g}."
     )
 
 

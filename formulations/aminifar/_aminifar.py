@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.aminifar.balanced import BalancedProblem, Floats
-from formulations.aminifar.capped import Shares
+from formulations.aminifar.capped import ShareBounds
 from formulations.aminifar.free import FreeAminifarProblem
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, finite, unknown, whole
@@ -111,9 +111,9 @@ class Aminifar(Formulation):
         return AminifarProblem(table, self, conditions, points, centres)
 
     @property
-    def shares(self) -> Shares:
+    def shares(self) -> ShareBounds:
         """What alpha and floor ask of sensitive values."""
-        return Shares(self.alpha, self.floor, self.soft, self.penalty, self.sensitive_value)
+        return ShareBounds(self.alpha, self.floor, self.soft, self.penalty, self.sensitive_value)
 
     def _n_clusters(self, table: Table) -> int:
         count = self.n_clusters if self.n_clusters is not None else max(1, table.n // max(1, int(self.k or 1)))

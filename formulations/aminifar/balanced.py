@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.aminifar.capped import bounded_attributes
-from formulations.aminifar.caps_together import Sizes
 from formulations.aminifar.possible import cannot_hold, cannot_hold_together, conditions_cannot_hold
 from formulations.aminifar.value_bounds import ValueBounds, without
+from formulations.aminifar.whole_records import Sizes
 from optmodels.conditions import TOLERANCE, ClassTest, Conditions, TDistance
 from optmodels.objectives import Objective
 from optmodels.partition import Labels, class_sizes

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from formulations.aminifar.caps_together import Sizes, whole_caps, whole_floors
 from formulations.aminifar.value_bounds import Between, ValueBounds
+from formulations.aminifar.whole_records import Sizes, whole_caps, whole_floors
 from optmodels.conditions import ClassTest
 from optmodels.errors import InputError, unknown
 from optmodels.partition import Labels
@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class ShareBounds:
     """What is asked of each class as a share of the average class: at most alpha, at least floor, of some values."""
 
     alpha: float | None
@@ -92,7 +92,7 @@ class Cap:
         return Between(low, high)
 
 
-def bounded_attributes(table: Table, tests: Sequence[ClassTest], sizes: Sizes, shares: Shares) -> tuple[Cap, ...]:
+def bounded_attributes(table: Table, tests: Sequence[ClassTest], sizes: Sizes, shares: ShareBounds) -> tuple[Cap, ...]:
     """The bounds of a table's sensitive attributes, of those that have any.
 
     An attribute whose conditions are no bounds on its values is only here for what alpha and floor ask of it.
@@ -105,7 +105,7 @@ def bounded_attributes(table: Table, tests: Sequence[ClassTest], sizes: Sizes, s
     return tuple(cap for cap in found if cap is not None)
 
 
-def _bounded(table: Table, attribute: int, conditions: ValueBounds, sizes: Sizes, shares: Shares) -> Cap | None:
+def _bounded(table: Table, attribute: int, conditions: ValueBounds, sizes: Sizes, shares: ShareBounds) -> Cap | None:
     name, levels = table.sensitive[attribute], table.sensitive_levels[attribute]
     codes = table.sensitive_codes[:, attribute]
     occurring = np.bincount(codes, minlength=len(levels))

@@ -8,52 +8,20 @@ there each value alone decides. With three attributes that fails, and a small in
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, hstack, kron
 from scipy.sparse import eye_array as eye
 
+from formulations.aminifar.capped import Cap
 from formulations.aminifar.value_bounds import Between
+from formulations.aminifar.whole_records import Sizes, whole_caps
 from optmodels.partition import group_rows
 
-if TYPE_CHECKING:
-    from formulations.aminifar.capped import Cap
-
-Ints = NDArray[np.int64]
-
-# alpha * records / classes is meant exactly; a product of floats may fall a hair short of a whole number.
-HAIR = 1e-9
 MOST_SURE = 2  # attributes up to which no integer program is needed
 _SECONDS = 5.0
 _MOST_VARIABLES = 50_000
-
-
-class Sizes(NamedTuple):
-    """How many records each class takes."""
-
-    least: Ints
-    most: Ints
-
-
-def whole_caps(alpha: float, average: NDArray[np.float64]) -> Ints:
-    """How many records of each group a class may hold at most.
-
-    >>> whole_caps(1.4, np.array([5.0, 2.5]))
-    array([7, 3])
-    """
-    return np.floor(alpha * average + HAIR).astype(np.int64)
-
-
-def whole_floors(floor: float, average: NDArray[np.float64]) -> Ints:
-    """How many records of each group a class must hold at least.
-
-    >>> whole_floors(0.9, np.array([5.0, 2.5]))
-    array([5, 3])
-    """
-    return np.ceil(floor * average - HAIR).astype(np.int64)
 
 
 def smallest_alpha(caps: Sequence[Cap], sizes: Sizes) -> tuple[float, bool]:

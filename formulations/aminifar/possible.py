@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from formulations.aminifar.capped import Cap
-from formulations.aminifar.caps_together import HAIR, MOST_SURE, Sizes, fits_together, smallest_alpha
+from formulations.aminifar.caps_together import MOST_SURE, fits_together, smallest_alpha
 from formulations.aminifar.value_bounds import ValueBounds
+from formulations.aminifar.whole_records import HAIR, Sizes
 from optmodels.conditions import CONDITIONS, ClassTest, Conditions
 from optmodels.conditions.asked import Asked
 from optmodels.conditions.sensitive import HOW
@@ -113,8 +114,8 @@ def _alone(asked: Asked, condition: str, table: Table, attribute: int, sizes: Si
     works = _nearest(holds, level, mildest, milder.steps)
     kind = "smallest" if mildest > level else "largest"
     advice = "" if works is None else f" The {kind} {milder.word} that works is {works:g}."
-    told = f"{level:g},{value[1]}" if is_pair else f"{level:g}"
-    return f"{condition}={told} cannot hold for '{name}' in {_sizes(sizes)}.{advice}"
+    amount = f"{level:g},{value[1]}" if is_pair else f"{level:g}"
+    return f"{condition}={amount} cannot hold for '{name}' in {_sizes(sizes)}.{advice}"
 
 
 def _sizes(sizes: Sizes) -> str:

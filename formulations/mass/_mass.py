@@ -213,11 +213,11 @@ class MassProblem(Problem):
     def remarks(self) -> dict[str, object]:
         """What a report should say of how the values came about."""
         order, _ = self.anonymize.line
-        told: dict[str, object] = {"l_v": self.l_v, "strata": len(self.anonymize.mix.stratum_codes), "order": order}
+        remarks: dict[str, object] = {"l_v": self.l_v, "strata": len(self.anonymize.mix.stratum_codes), "order": order}
         if self.recall is None:
-            return told | {"predicted": None}
+            return remarks | {"predicted": None}
         rows, levels = np.size(self.recall.rows), self.recall.target.levels
-        return told | {
+        return remarks | {
             "predicted": self.recall.predict,
             "positive": levels[self.recall.target.positive] if len(levels) == 2 else None,
             "classifiers": list(self.recall.ensemble),

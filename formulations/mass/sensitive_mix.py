@@ -18,7 +18,7 @@ from optmodels.parallel import threads
 from optmodels.partition import Labels, group_rows, histograms
 from optmodels.table import Table
 
-Shares = NDArray[np.float64]
+Distribution = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class SensitiveMix:
         self.names = table.sensitive
         self.codes = np.empty((table.n, len(self.names)), np.int32)
         self.sizes: list[int] = []
-        self.shares: list[Shares] = []  # the distribution of every attribute in the table, or in what it is a part of
+        self.shares: list[Distribution] = []  # of every attribute in the table, or in what it is a part of
         self.transports: list[Transport] = []
         ends = np.cumsum([len(levels) for levels in table.sensitive_levels])
         for j, (name, shares) in enumerate(zip(self.names, np.split(table.sensitive_shares, ends[:-1]), strict=True)):

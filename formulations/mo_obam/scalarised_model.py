@@ -8,7 +8,7 @@ from itertools import pairwise
 import pyomo.environ as pyo
 
 from formulations._pyomo.partition_model import PartitionModel, decode
-from formulations.mo_obam._mo_obam import loss_share
+from formulations.mo_obam.least_loss import loss_share
 from optmodels.partition import Labels
 from optmodels.problem import View
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from math import isfinite
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
-from optmodels.audit.levels import SensitiveLevels, sensitive_levels, shortfalls
+from optmodels.audit.findings import Findings
+from optmodels.audit.levels import SensitiveLevels, sensitive_levels
 from optmodels.audit.report import audit_page, audit_text
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import loss, privacy, risk
@@ -22,7 +21,6 @@ from optmodels.partition import Histograms, class_sizes, group_frame, histograms
 from optmodels.table.encoding import places_in_order
 
 if TYPE_CHECKING:
-    from optmodels.conditions import Conditions
     from optmodels.table.hierarchy import Hierarchy
 
 _NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
@@ -32,54 +30,8 @@ Orders = Collection[str] | Mapping[str, Sequence[object] | pd.Index]
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Findings):
     """Privacy levels and risks of a table whose classes are its groups of equal quasi-identifiers."""
-
-    records: int
-    classes: int
-    k: int
-    average_class_size: float
-    linkage: Mapping[str, int]
-    homogeneity: Mapping[str, int]
-    prosecutor: float
-    journalist: float
-    marketer: float
-    discernibility: int
-    quasi: tuple[str, ...]
-    sensitive: Mapping[str, SensitiveLevels]
-    promise: Mapping[str, object] | None = None
-    missing: Mapping[str, object] | None = None
-    loss: Mapping[str, float] = field(default_factory=dict)
-
-    def check(self, promise: Conditions) -> list[str]:
-        """Every way in which this table falls short of a promise; nothing if it is kept."""
-        broken = [f"k is {self.k}, less than {promise.k}"] if self.k < promise.k else []
-        if not self.sensitive and promise.needs_sensitive:
-            broken.append("there is no sensitive attribute to be diverse or close")
-        strangers = [name for name in promise.attributes if name not in self.sensitive] if self.sensitive else []
-        broken += [f"'{name}', of which something is promised, is not audited as sensitive" for name in strangers]
-        for name, levels in self.sensitive.items():
-            broken += shortfalls(name, levels, promise.of(name))
-        return broken
-
-    def annotated(
-        self,
-        *,
-        promise: Mapping[str, object] | None = None,
-        missing: Mapping[str, object] | None = None,
-        loss: Mapping[str, float] | None = None,
-    ) -> Audit:
-        """The same audit with what only the maker of a release knows: promise, missing values, loss."""
-        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, ready for strict JSON: an infinite level is None."""
-        plain: dict[str, Any] = _strict(asdict(self))
-        return plain
-
-    def to_json(self) -> str:
-        """The audit as JSON text."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
 
     def to_html(self) -> str:
         """The audit as one page that needs nothing else."""
@@ -223,16 +175,3 @@ def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]]
     except TypeError as problem:
         raise not_comparable(str(column.name), problem) from problem
     return codes, pd.Index(values)
-
-
-def _strict(value: object) -> Any:
-    match value:
-        case Mapping():
-            return {str(name): _strict(inner) for name, inner in value.items()}
-        case list() | tuple():
-            return [_strict(inner) for inner in value]
-        case np.generic():
-            return _strict(value.item())
-        case float():
-            return value if isfinite(value) else None
-    return value

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from math import isfinite
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from optmodels.audit._audit import Audit
+from optmodels.audit.findings import Findings
 
 Row = tuple[str, str]
 
@@ -41,7 +39,7 @@ _GLOSSARY = (
 )
 
 
-def audit_text(audit: Audit) -> str:
+def audit_text(audit: Findings) -> str:
     """An audit as aligned lines."""
     blocks = [f"Audit of {audit.records:,} records in {audit.classes:,} classes ({', '.join(audit.quasi)})"]
     blocks += _lines([*_class_facts(audit), *_risk_facts(audit), *_loss_facts(audit), *_promise_facts(audit)])
@@ -52,7 +50,7 @@ def audit_text(audit: Audit) -> str:
     return "\n".join(blocks)
 
 
-def audit_page(audit: Audit, provenance: Mapping[str, object] | None = None) -> str:
+def audit_page(audit: Findings, provenance: Mapping[str, object] | None = None) -> str:
     """An audit, and how its table came about, as one HTML page."""
     sections = [
         _section("Classes", _facts_table(_class_facts(audit))),
@@ -80,7 +78,7 @@ def audit_page(audit: Audit, provenance: Mapping[str, object] | None = None) -> 
     )
 
 
-def _class_facts(audit: Audit) -> list[Row]:
+def _class_facts(audit: Findings) -> list[Row]:
     return [
         ("smallest class, k", f"{audit.k:,}"),
         ("average class size", _number(audit.average_class_size)),
@@ -88,7 +86,7 @@ def _class_facts(audit: Audit) -> list[Row]:
     ]
 
 
-def _risk_facts(audit: Audit) -> list[Row]:
+def _risk_facts(audit: Findings) -> list[Row]:
     facts = [(f"linked with probability above {tau}", _share(n, audit.records)) for tau, n in audit.linkage.items()]
     if audit.sensitive:
         facts += [
@@ -104,11 +102,11 @@ def _risk_facts(audit: Audit) -> list[Row]:
     ]
 
 
-def _loss_facts(audit: Audit) -> list[Row]:
+def _loss_facts(audit: Findings) -> list[Row]:
     return [(name.replace("_", " "), _number(value)) for name, value in audit.loss.items()]
 
 
-def _promise_facts(audit: Audit) -> list[Row]:
+def _promise_facts(audit: Findings) -> list[Row]:
     promise = [(f"promised {name.replace('_', ' ')}", _said(value)) for name, value in (audit.promise or {}).items()]
     missing = audit.missing or {}
     if missing:
@@ -118,7 +116,7 @@ def _promise_facts(audit: Audit) -> list[Row]:
     return promise
 
 
-def _sensitive_rows(audit: Audit) -> list[tuple[str, ...]]:
+def _sensitive_rows(audit: Findings) -> list[tuple[str, ...]]:
     header = (
         *("sensitive", "distinct l", "entropy l", "recursive c", "t variational", "t emd", "ground", "alpha"),
         *("basic beta", "enhanced beta", "delta"),

@@ -58,7 +58,7 @@ def decode_all(
             missing[i] = mend_classes(units, test, numeric[i], codes[i], fixed, labels[i], sizes, counts)
         else:
             missing[i] = records_lacking(test, sizes, counts, fixed)
-        prices[i], classes[i], homogeneous[i], closeness[i] = _measured(
+        prices[i], classes[i], homogeneous[i], closeness[i] = _values_of(
             units, test, asked, labels[i], sizes, counts, entropies[i], linkable[i]
         )
     return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
@@ -76,14 +76,14 @@ def measure_all(units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.
         counts = np.zeros((n_classes, test.starts[-1]), np.int64)
         count(units, labels[i], sizes, counts)
         missing[i] = records_lacking(test, sizes, counts, False)
-        prices[i], classes[i], homogeneous[i], closeness[i] = _measured(
+        prices[i], classes[i], homogeneous[i], closeness[i] = _values_of(
             units, test, asked, labels[i], sizes, counts, entropies[i], linkable[i]
         )
     return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
 
 
 @njit(cache=True)
-def _measured(
+def _values_of(
     units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
     entropies: Floats, linkable: Ints,
 ) -> tuple[float, int, int, float]:  # fmt: skip

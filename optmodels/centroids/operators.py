@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +17,23 @@ from optmodels.partition import Labels
 from optmodels.price import Floats
 
 if TYPE_CHECKING:
-    from optmodels.centroids.pymoo_problem import CentroidProblem
     from optmodels.centroids.space import CentroidSpace
 
 _SEED_RECORDS = 2_000  # records among which k-means++ draws its centroids
+
+
+class Decisions(Protocol):
+    """What operators ask of the pymoo problem whose decisions they make."""
+
+    @property
+    def space(self) -> CentroidSpace:
+        """The way from decisions to partitions and back."""
+
+    def polished(self, decisions: Floats) -> Floats:
+        """The means and modes of the classes that decisions stand for."""
+
+    def partition_keys(self, decisions: Floats) -> list[bytes]:
+        """The same key for decisions that stand for the same partition."""
 
 
 class CentroidSampling(Sampling):  # type: ignore[misc]
@@ -31,7 +44,7 @@ class CentroidSampling(Sampling):  # type: ignore[misc]
         self.starts = tuple(starts)
 
     def _do(
-        self, problem: CentroidProblem, n_samples: int, *args: Any, random_state: np.random.Generator, **kwargs: Any
+        self, problem: Decisions, n_samples: int, *args: Any, random_state: np.random.Generator, **kwargs: Any
     ) -> Floats:
         space = problem.space
         decisions = [space.decision(labels) for labels in self.starts[:n_samples]]
@@ -51,7 +64,7 @@ class RegionCrossover(Crossover):  # type: ignore[misc]
         super().__init__(2, 2, prob=prob)
 
     def _do(
-        self, problem: CentroidProblem, decisions: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
+        self, problem: Decisions, decisions: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
     ) -> Floats:
         space = problem.space
         children = np.empty_like(decisions)
@@ -85,7 +98,7 @@ class CentroidMutation(Mutation):  # type: ignore[misc]
         self.deaths = deaths
 
     def _do(
-        self, problem: CentroidProblem, decisions: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
+        self, problem: Decisions, decisions: Floats, *args: Any, random_state: np.random.Generator, **kwargs: Any
     ) -> Floats:
         return np.array([self._mutant(problem.space, decision, random_state) for decision in decisions])
 
@@ -115,14 +128,14 @@ class CentroidMutation(Mutation):  # type: ignore[misc]
 class Polish(Repair):  # type: ignore[misc]
     """The centroids become the means and modes of the mended classes: for the same classes nothing costs less."""
 
-    def _do(self, problem: CentroidProblem, decisions: Floats, **kwargs: Any) -> Floats:
+    def _do(self, problem: Decisions, decisions: Floats, **kwargs: Any) -> Floats:
         return problem.polished(decisions)
 
 
 class SamePartition(DuplicateElimination):  # type: ignore[misc]
     """Two decisions are the same if their partitions are, wherever their centroids lie."""
 
-    def __init__(self, problem: CentroidProblem) -> None:
+    def __init__(self, problem: Decisions) -> None:
         super().__init__()
         self.problem = problem
 

@@ -179,8 +179,8 @@ class CentroidSpace:
         if not mend or not len(unmended) or self.price.n > _ONE_BY_ONE or len(coarse.units.counts) == self.price.n:
             return Decoded(coarse, found)
         again = self._decoded(self._fine.units, asked, matrices.only(unmended), mend)
-        for measured, better in zip(found[1:], again[1:], strict=True):
-            measured[unmended] = better
+        for before, better in zip(found[1:], again[1:], strict=True):
+            before[unmended] = better
         return Decoded(coarse, found, self._fine, dict(zip(unmended.tolist(), again.labels, strict=True)))
 
     def _decoded(self, units: Units, asked: Asked, matrices: Matrices, mend: bool) -> Partitions:

@@ -79,10 +79,10 @@ class Conditions(SensitiveConditions):
         for attribute in self.attributes:
             own = self.of(attribute)
             # a condition of all attributes may be meant otherwise for one of them
-            told = [
+            names = [
                 name for name in CONDITIONS if attribute in {**named.get(name, {}), **named.get(HOW.get(name, ""), {})}
             ]
-            parts += [f"{said} of '{attribute}'" for said in map(own.said, told) if said]
+            parts += [f"{said} of '{attribute}'" for said in map(own.said, names) if said]
         return ", ".join(part for part in parts if part)
 
     def to_dict(self) -> dict[str, object]:

@@ -16,16 +16,16 @@ from optmodels.flow.paths import (
     Arcs,
     Bounds,
     Floats,
+    FlowState,
     Indices,
     Ints,
-    State,
     advance,
+    fit_potentials,
     move,
-    slack_potentials,
     workspace,
 )
 from optmodels.flow.pricing import ArcCosts, Cheapest, Prices, centres_share, cheapest_arcs, with_arcs
-from optmodels.flow.scaling import consistent, queue_for, refine, restart
+from optmodels.flow.scaling import queue_for, refine, restart
 
 # Reduced costs this small, relative to the largest cost, are rounding.
 _ROUNDING = 1e-12
@@ -156,7 +156,7 @@ class Flow:
                 before, excess = excess, state.excess.clip(0).sum()
                 if left > 0 or excess > _STALLED * before:
                     break
-            consistent(self.bounds, state)
+            fit_potentials(self.bounds, state, True)
             restart(self.bounds, self._arcs, state)
             known = self.bound
             if gaining > _SETTLED * self.n:
@@ -182,7 +182,7 @@ class Flow:
     def _prices(self) -> Prices:
         pairs = self.m * self.n_values
         # Rounding in a potential counts once per unit of capacity in the bound: remove it where flow is free.
-        slack_potentials(self.bounds, self._state)
+        fit_potentials(self.bounds, self._state, False)
         potential = self._state.potential
         pair = -potential[:pairs].reshape(self.m, self.n_values)
         return Prices(np.ascontiguousarray(pair.T), -potential[pairs : pairs + self.m], -float(potential[-1]))
@@ -230,9 +230,9 @@ def sizes_only(least: NDArray[np.int64] | list[int], most: NDArray[np.int64] | l
     return Bounds(low, high, nothing.astype(np.int64), high[:, None].copy(), nothing + np.inf, nothing)
 
 
-def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: int) -> State:
+def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: int) -> FlowState:
     n, nodes = len(value), m * n_values + m + 1
-    state = State(
+    state = FlowState(
         value,
         home.astype(np.int32),
         home_cost.astype(np.float64),
@@ -249,7 +249,7 @@ def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: i
 
 
 @njit(cache=True)
-def _fill_lists(state: State, n_values: int) -> None:
+def _fill_lists(state: FlowState, n_values: int) -> None:
     for record in range(len(state.home)):
         node = state.home[record] * n_values + state.value[record]
         first = state.head[node]
@@ -260,7 +260,7 @@ def _fill_lists(state: State, n_values: int) -> None:
 
 
 @njit(cache=True)
-def _present(state: State, rows: Ints, n_values: int) -> Floats:
+def _present(state: FlowState, rows: Ints, n_values: int) -> Floats:
     """The reduced costs of the arcs that records use now."""
     now = np.empty(len(rows))
     for index, record in enumerate(rows):
@@ -270,7 +270,7 @@ def _present(state: State, rows: Ints, n_values: int) -> Floats:
 
 
 @njit(cache=True)
-def _reassign(state: State, n_values: int, rows: Ints, targets: Indices, costs: Floats) -> None:
+def _reassign(state: FlowState, n_values: int, rows: Ints, targets: Indices, costs: Floats) -> None:
     for index, record in enumerate(rows):
         value = state.value[record]
         state.excess[state.home[record] * n_values + value] -= 1

@@ -46,7 +46,7 @@ class Arcs(NamedTuple):
     costs: Floats
 
 
-class State(NamedTuple):
+class FlowState(NamedTuple):
     """The pseudoflow and the potentials."""
 
     value: Indices  # (n) value of each record
@@ -156,7 +156,7 @@ def _reach(work: Work, size: int, source: int, node: int, length: float, record:
 
 
 @njit(cache=True)
-def _scan(bounds: Bounds, arcs: Arcs, state: State, work: Work, node: int, size: int) -> int:
+def _scan(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, node: int, size: int) -> int:
     """Offer every residual arc out of a settled node."""
     m, n_values = bounds.cap.shape
     potential, seen = state.potential, work.seen
@@ -198,7 +198,7 @@ def _scan(bounds: Bounds, arcs: Arcs, state: State, work: Work, node: int, size:
 
 
 @njit(cache=True)
-def move(state: State, n_values: int, record: int, centre: int, cost: float) -> None:
+def move(state: FlowState, n_values: int, record: int, centre: int, cost: float) -> None:
     """Take a record out of its class and put it into another one; excesses are left to the caller."""
     value = state.value[record]
     before, after = state.before[record], state.after[record]
@@ -220,7 +220,7 @@ def move(state: State, n_values: int, record: int, centre: int, cost: float) -> 
 
 
 @njit(cache=True)
-def push(bounds: Bounds, state: State, source: int, node: int, record: int, cost: float, amount: int) -> None:
+def push(bounds: Bounds, state: FlowState, source: int, node: int, record: int, cost: float, amount: int) -> None:
     """Move units along a residual arc: one record, or flow between a (centre, value), its centre and the pool."""
     m, n_values = bounds.cap.shape
     if record >= 0:
@@ -238,7 +238,7 @@ def push(bounds: Bounds, state: State, source: int, node: int, record: int, cost
 
 
 @njit(cache=True)
-def _augment(bounds: Bounds, arcs: Arcs, state: State, work: Work, source: int) -> bool:
+def _augment(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, source: int) -> bool:
     """Send one unit from `source` along a shortest path to a node in need; False if none can be reached."""
     n_values = bounds.cap.shape[1]
     work.seen[source] = 1
@@ -279,7 +279,7 @@ def _augment(bounds: Bounds, arcs: Arcs, state: State, work: Work, source: int) 
 
 
 @njit(cache=True, nogil=True)
-def advance(bounds: Bounds, arcs: Arcs, state: State, work: Work, effort: int) -> tuple[int, int]:
+def advance(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, effort: int) -> tuple[int, int]:
     """Shortest augmenting paths until no excess is left or the effort is spent: (DONE, MORE or STUCK; paths)."""
     work.seen[:] = 0
     paths = 0
@@ -294,8 +294,11 @@ def advance(bounds: Bounds, arcs: Arcs, state: State, work: Work, effort: int) -
 
 
 @njit(cache=True)
-def slack_potentials(bounds: Bounds, state: State) -> None:
-    """Where an arc has room left, make its reduced cost exactly non-negative: what is corrected is rounding."""
+def fit_potentials(bounds: Bounds, state: FlowState, both: bool) -> None:
+    """Where an arc has room left, make its reduced cost exactly non-negative: what is corrected is rounding.
+
+    With `both` also non-positive where its flow can go back, so that it is zero strictly between the limits.
+    """
     m, n_values = bounds.cap.shape
     potential = state.potential
     pool = m * n_values + m
@@ -303,8 +306,14 @@ def slack_potentials(bounds: Bounds, state: State) -> None:
         up = m * n_values + centre
         if state.spare[centre] < bounds.most[centre] - bounds.least[centre]:
             potential[up] = max(potential[up], potential[pool])
+        if both and state.spare[centre] > 0:
+            potential[up] = min(potential[up], potential[pool])
         for value in range(n_values):
-            if state.inside[centre, value] < bounds.cap[centre, value]:
-                node = centre * n_values + value
-                step = marginal(bounds, centre, value, state.inside[centre, value] + 1)
+            node = centre * n_values + value
+            inside = state.inside[centre, value]
+            if inside < bounds.cap[centre, value]:
+                step = marginal(bounds, centre, value, inside + 1)
                 potential[node] = max(potential[node], potential[up] - step)
+            if both and inside > bounds.floor[centre, value]:
+                step = marginal(bounds, centre, value, inside)
+                potential[node] = min(potential[node], potential[up] - step)

@@ -12,34 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from optmodels.flow.paths import Arcs, Bounds, Floats, Ints, State, marginal, move, push
+from optmodels.flow.paths import Arcs, Bounds, Floats, FlowState, Ints, marginal, move, push
 
 
 @njit(cache=True)
-def consistent(bounds: Bounds, state: State) -> None:
-    """Shift potentials of centres and values so that flow strictly between its limits has reduced cost zero."""
-    m, n_values = bounds.cap.shape
-    potential = state.potential
-    pool = m * n_values + m
-    for centre in range(m):
-        up = m * n_values + centre
-        if state.spare[centre] < bounds.most[centre] - bounds.least[centre]:
-            potential[up] = max(potential[up], potential[pool])
-        if state.spare[centre] > 0:
-            potential[up] = min(potential[up], potential[pool])
-        for value in range(n_values):
-            node = centre * n_values + value
-            inside = state.inside[centre, value]
-            if inside < bounds.cap[centre, value]:
-                step = marginal(bounds, centre, value, inside + 1)
-                potential[node] = max(potential[node], potential[up] - step)
-            if inside > bounds.floor[centre, value]:
-                step = marginal(bounds, centre, value, inside)
-                potential[node] = min(potential[node], potential[up] - step)
-
-
-@njit(cache=True)
-def restart(bounds: Bounds, arcs: Arcs, state: State) -> int:
+def restart(bounds: Bounds, arcs: Arcs, state: FlowState) -> int:
     """The pseudoflow that satisfies complementary slackness with the potentials; returns its excess."""
     m, n_values = bounds.cap.shape
     potential = state.potential
@@ -109,7 +86,7 @@ class Queue(NamedTuple):
     costs: Floats
 
 
-def queue_for(state: State) -> Queue:
+def queue_for(state: FlowState) -> Queue:
     """An empty queue for a network in this state."""
     nodes, most = len(state.excess), len(state.home) + len(state.spare) + 1
     return Queue(
@@ -132,7 +109,7 @@ def _enqueue(queue: Queue, node: int) -> None:
 
 
 @njit(cache=True)
-def refine(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, few: int, effort: int) -> int:
+def refine(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, tolerance: float, few: int, effort: int) -> int:
     """Push and relabel until few nodes hold excess or the effort is spent; returns the steps not used.
 
     The last units would wander for long where the nearest need is far: augmenting paths take them there at once.
@@ -155,7 +132,7 @@ def refine(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: fl
 
 
 @njit(cache=True)
-def _discharge(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance: float, node: int) -> bool:
+def _discharge(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, tolerance: float, node: int) -> bool:
     """Send excess along the arcs of least reduced cost, lowering the node's potential below what they need.
 
     All of the excess leaves after one look at the node's arcs: a node may begin with thousands of records.
@@ -179,7 +156,7 @@ def _discharge(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, tolerance
 
 
 @njit(cache=True)
-def _follow(bounds: Bounds, state: State, queue: Queue, node: int, way: int) -> float:
+def _follow(bounds: Bounds, state: FlowState, queue: Queue, node: int, way: int) -> float:
     """Send what one way out takes at its present price; returns its key."""
     target, record = queue.targets[way], queue.records[way]
     amount = 1 if record >= 0 else min(state.excess[node], _room(bounds, state, node, target))
@@ -190,7 +167,7 @@ def _follow(bounds: Bounds, state: State, queue: Queue, node: int, way: int) -> 
 
 
 @njit(cache=True)
-def _room(bounds: Bounds, state: State, source: int, target: int) -> int:
+def _room(bounds: Bounds, state: FlowState, source: int, target: int) -> int:
     """How many units an arc between a value, its centre and the pool takes at its present price."""
     m, n_values = bounds.cap.shape
     pool = m * n_values + m
@@ -212,7 +189,7 @@ def _room(bounds: Bounds, state: State, source: int, target: int) -> int:
 
 
 @njit(cache=True)
-def _ways_out(bounds: Bounds, arcs: Arcs, state: State, queue: Queue, node: int) -> int:
+def _ways_out(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, node: int) -> int:
     """List the residual arcs out of a node, the best of each record; a key is a reduced cost but for the node's own."""
     m, n_values = bounds.cap.shape
     potential = state.potential

@@ -39,8 +39,8 @@ from optmodels.solver.interrupt import Interrupt
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
 from solvers.blocks import USUAL, Blocks, blocks_optimise
-from solvers.blocks.crew import Crew, Step, crew, dask_client
 from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
+from solvers.blocks.worker_pool import Step, WorkerPool, dask_client, worker_pool
 
 Result = TypeVar("Result")
 SeamCost = Mapping[str, Any]
@@ -101,7 +101,7 @@ def anonymize_folder(
     with (
         dask_client(chosen.address) as client,
         _scratch(target.parent) as scratch,
-        crew(chosen.backend, chosen.workers_for(chosen.inner or USUAL), client) as workers,
+        worker_pool(chosen.backend, chosen.workers_for(chosen.inner or USUAL), client) as workers,
     ):
         flow = _Flow(workers, seed, time_limit, on_progress)
         folder = _as_folder(source, scratch)
@@ -111,7 +111,9 @@ def anonymize_folder(
 class _Flow:
     """The steps one after the other, each done by all workers side by side."""
 
-    def __init__(self, workers: Crew, seed: int, time_limit: float | None, on_progress: OnProgress | None) -> None:
+    def __init__(
+        self, workers: WorkerPool, seed: int, time_limit: float | None, on_progress: OnProgress | None
+    ) -> None:
         self.workers, self.seed, self.time_limit, self.on_progress = workers, seed, time_limit, on_progress
         self.interrupt = Interrupt()
         self.began = perf_counter()

@@ -33,7 +33,7 @@ from optmodels.folders.pieces import (
     whole_numbered_frame,
     write_sorted,
 )
-from optmodels.folders.routing import Tree, dealt, places_in_all
+from optmodels.folders.routing import RoutingTree, dealt, places_in_all
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Floats, extent
 from optmodels.problem import Formulation, Problem, whole_price
@@ -151,7 +151,7 @@ class Shuffled:
     peak: float
 
 
-def shuffle(piece: Piece, plan: Plan, tree: Tree, mirrored: int) -> Shuffled:
+def shuffle(piece: Piece, plan: Plan, tree: RoutingTree, mirrored: int) -> Shuffled:
     """Write a piece's records by group: as the tree says, or dealt to `mirrored` groups if that is not 0."""
     table = piece.table(plan.roles, plan.columns)
     problem = plan.posed(table)

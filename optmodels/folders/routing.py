@@ -23,7 +23,7 @@ MOST_TIMES = 4  # what a group may hold at most, as a multiple of what it should
 
 
 @dataclass(frozen=True)
-class Tree:
+class RoutingTree:
     """A k-d tree as arrays: below the threshold to the left, others to the right; a leaf has axis -1.
 
     The records of a leaf are dealt to as many groups as `shares` says: more than one where too many are equal.
@@ -55,7 +55,7 @@ class Tree:
         return groups
 
 
-def grow(sample: Floats, per_group: float) -> Tree:
+def grow(sample: Floats, per_group: float) -> RoutingTree:
     """A tree whose leaves hold about `per_group` records of the sample each.
 
     >>> tree = grow(np.array([[0.0], [1.0], [8.0], [9.0]]), 2)
@@ -84,7 +84,7 @@ def grow(sample: Floats, per_group: float) -> Tree:
     add(np.arange(len(sample)))
     axis, threshold, left, right, first, shares = np.array(nodes, np.float64).T
     whole = [part.astype(np.int64) for part in (axis, left, right, first, shares)]
-    return Tree(whole[0], threshold, *whole[1:])
+    return RoutingTree(whole[0], threshold, *whole[1:])
 
 
 def _threshold(places: Floats) -> tuple[int, float] | None:

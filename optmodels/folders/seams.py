@@ -23,7 +23,7 @@ from optmodels.solver.interrupt import Interrupt
 from optmodels.structures import Priced
 from optmodels.table import Table
 from solvers.blocks.cutting import Cuts
-from solvers.blocks.seams import FEWEST_PAIRS, OF_STAND_IN, PAIRS, Comparison
+from solvers.blocks.seams import FEWEST_PAIRS, OF_STAND_IN, PAIRS, SeamCost
 from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import block_seed, solve_block
 
@@ -51,7 +51,7 @@ class Estimate:
 
     def to_dict(self) -> dict[str, object]:
         """The estimate by name: the excess over merged blocks, its range, from how many pairs and how."""
-        found = Comparison.of_pairs([(pair.apart, pair.together) for pair in self.pairs])
+        found = SeamCost.of_pairs([(pair.apart, pair.together) for pair in self.pairs])
         assert found.range is not None
         across = sum(pair.across for pair in self.pairs)
         least, most = found.range

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import InputError, RefusedError, unknown
-from optmodels.objectives import OWN, QUANTITIES, Objective, measured
+from optmodels.objectives import OWN, QUANTITIES, Objective, objective_named
 from optmodels.partition import Labels, canonical
 from optmodels.price import geometry
 from optmodels.problem.formulation import Formulation
@@ -237,7 +237,7 @@ def _objective(problem: Problem, name: str) -> Objective:
         return replace(problem.target, name=OWN)
     if name.partition("@")[0] not in QUANTITIES:
         raise unknown("objective", name, {OWN, *own, *QUANTITIES})
-    return measured(name, problem.table)
+    return objective_named(name, problem.table)
 
 
 class ChosenObjectives(Problem):

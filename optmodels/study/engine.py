@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 import queue
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
 
 from optmodels.errors import InputError, MissingDependencyError, whole
 from optmodels.parallel import cores
 from optmodels.study.building import planned
 from optmodels.study.spec import Study
 from optmodels.study.store import HEARTBEAT_SECONDS, Store, opened
-from optmodels.study.supervise import Place, Record
+from optmodels.study.supervise import Record
 from optmodels.study.time_left import TimeLeft
 from optmodels.study.trials import Trial
+from optmodels.study.workers import Workers, local_workers
 
 DONE = "done"
 OUTCOMES = (DONE, "refused", "error", "crashed", "overtime", "memory")
@@ -41,18 +40,6 @@ class StudyProgress:
 
 
 OnStudyProgress = Callable[[StudyProgress], None]
-Ended = Callable[[Trial, Record | BaseException], None]
-
-
-class Workers(Protocol):
-    """Those who make runs: `begin` returns at once, and `ended` is called from some thread when the run has ended."""
-
-    @property
-    def size(self) -> int:
-        """How many runs it makes at a time."""
-
-    def begin(self, trial: Trial, ended: Ended) -> None:
-        """Begin a run."""
 
 
 @dataclass(frozen=True)
@@ -190,39 +177,6 @@ def _described(trial: Trial, record: Record) -> str:
     return f"{run}: {value} in {record['seconds']:.2f} s"
 
 
-class LocalWorkers:
-    """Places on this machine, a thread waiting for each."""
-
-    def __init__(self, size: int, threads: int) -> None:
-        self.size = size
-        self._idle: queue.SimpleQueue[Place] = queue.SimpleQueue()
-        self._places = [Place(threads) for _ in range(size)]
-        for place in self._places:
-            self._idle.put(place)
-        self._pool = ThreadPoolExecutor(size, thread_name_prefix="study")
-
-    def begin(self, trial: Trial, ended: Ended) -> None:
-        """Make the run in an idle place."""
-        self._pool.submit(self._make, trial, ended)
-
-    def _make(self, trial: Trial, ended: Ended) -> None:
-        place = self._idle.get()
-        try:
-            ended(trial, place.run(trial))
-        except BaseException as error:
-            ended(trial, error)
-        finally:
-            self._idle.put(place)
-
-    def close(self) -> None:
-        """End all places and what runs in them."""
-        for place in self._places:
-            place.stop()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        for place in self._places:
-            place.close()
-
-
 def _workers_of(study: Study, workers: int | None, dask: str | None, most: int) -> AbstractContextManager[Workers]:
     if dask is not None:
         if workers is not None:
@@ -235,13 +189,4 @@ def _workers_of(study: Study, workers: int | None, dask: str | None, most: int) 
             raise MissingDependencyError("Dask is not installed: pip install 'optmodels[dask]'.") from error
 
         return dask_workers(dask, study.threads)
-    return _local_workers(min(workers or max(1, cores() // study.threads), most), study.threads)
-
-
-@contextmanager
-def _local_workers(size: int, threads: int) -> Iterator[LocalWorkers]:
-    pool = LocalWorkers(size, threads)
-    try:
-        yield pool
-    finally:
-        pool.close()
+    return local_workers(min(workers or max(1, cores() // study.threads), most), study.threads)

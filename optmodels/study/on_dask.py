@@ -10,9 +10,9 @@ from typing import Any
 from distributed import Client, KilledWorker, WorkerPlugin, get_worker
 
 from optmodels.errors import InputError
-from optmodels.study.engine import Ended
 from optmodels.study.supervise import Place, Record, WorkerError
 from optmodels.study.trials import Trial
+from optmodels.study.workers import Ended
 
 _CONNECT_SECONDS = 10
 _PREFIX = "optmodels-study-"

@@ -17,7 +17,7 @@ from optmodels.solver import Run, Solver
 from optmodels.structures import Parts, Priced, Structure
 from solvers._construction.places import dear_price
 from solvers.auto import choice
-from solvers.blocks import backends, crew, seams
+from solvers.blocks import backends, seams, worker_pool
 from solvers.blocks.allotting import Allotment, cut_with_classes
 from solvers.blocks.cutting import Cut, Cuts, cut_into_blocks
 from solvers.blocks.stitching import Stitching, solve_blocks
@@ -65,7 +65,7 @@ class Blocks(Solver):
     inner_options: Mapping[str, Any] | None = None
     block_size: int = 4_000
     cut: Cut = "kd"
-    backend: crew.Backend = "in-process"
+    backend: worker_pool.Backend = "in-process"
     workers: int | None = None
     address: Any = field(default=None, compare=False)
     compare: bool = True
@@ -83,8 +83,8 @@ class Blocks(Solver):
         whole("block_size", self.block_size, 2)
         if self.cut not in get_args(Cut):
             raise unknown("cut", str(self.cut), get_args(Cut))
-        if self.backend not in get_args(crew.Backend):
-            raise unknown("backend", str(self.backend), get_args(crew.Backend))
+        if self.backend not in get_args(worker_pool.Backend):
+            raise unknown("backend", str(self.backend), get_args(worker_pool.Backend))
         if self.workers is not None:
             whole("workers", self.workers, 1)
         if not isinstance(self.compare, bool):
@@ -124,11 +124,11 @@ class Blocks(Solver):
 
     def search(self, problem: Problem, run: Run) -> None:
         """Cut, solve block after block while time is left, and offer the classes of all of them together."""
-        with crew.dask_client(self.address) as client:  # first: a dead address is to be met at once
+        with worker_pool.dask_client(self.address) as client:  # first: a dead address is to be met at once
             run.report("cutting into blocks")
             cuts = self.cut_up(problem, lambda: run.interrupt.pressed or run.remaining <= 0)
             inner = self.inner_for(self._sample(problem))
-            run.details |= {"inner": inner, "cut": self.cut, "backend": self.backend, **cuts.told()}
+            run.details |= {"inner": inner, "cut": self.cut, "backend": self.backend, **cuts.details()}
             run.details |= blocks_optimise(problem.require(Parts).stand_in if len(cuts) > 1 else None)
             self._solve(problem, cuts, inner, client, run)
         run.interrupt.heed()
@@ -150,13 +150,13 @@ class Blocks(Solver):
         workers = self.workers_for(inner)
         try:
             with backends.opened(self.backend, problem, cuts, workers, client, run.interrupt) as shop:
-                run.details["workers"] = shop.crew.workers
+                run.details["workers"] = shop.pool.workers
                 solve_blocks(stitching, shop, solver, run, held_back=seams.TIME_SHARE if self.compare else 0.0)
             stitching.finish(problem, solver, run)
             if stitching.complete and self.compare:
                 larger = self.configured(inner, seams.records_merged(cuts), timed=timed)
                 found = None if run.expired else seams.compare(stitching, problem, larger, run)
-                run.details |= seams.told(found, cuts, inner, run)
+                run.details |= seams.details_of(found, cuts, inner, run)
         finally:
             stitching.finish(problem, solver, run)
             if stitching.complete:
@@ -165,7 +165,7 @@ class Blocks(Solver):
                 run.details["remark"] = (
                     f"No classes that keep all conditions were found, not even in one block by {inner}."
                 )
-            run.details |= stitching.told()
+            run.details |= stitching.details()
 
     def workers_for(self, inner: str) -> int:
         """How many workers there are to be in threads or processes; a cluster has its own."""

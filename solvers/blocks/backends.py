@@ -11,18 +11,18 @@ from typing import Any
 from optmodels.parallel import limited_to, share_of
 from optmodels.problem import Problem
 from optmodels.solver.interrupt import Interrupt
-from solvers.blocks.crew import Backend, Crew, Step, crew
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.shared import Shared, shared
 from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import Orders, Solved, solve_batch
+from solvers.blocks.worker_pool import Backend, Step, WorkerPool, worker_pool
 
 
 @dataclass(frozen=True)
 class Workshop:
     """Workers, and how they are told which blocks to solve."""
 
-    crew: Crew
+    pool: WorkerPool
     work: Callable[..., list[Solved]]
     tell: Callable[[Sequence[int]], tuple[Any, ...]]
 
@@ -45,14 +45,14 @@ def opened(
 
     if backend == "in-process":
         # compiled solvers let go of the interpreter, so threads work side by side
-        with crew(backend, workers) as threads:
+        with worker_pool(backend, workers) as threads:
             yield Workshop(threads, work_in_thread, lambda blocks: (blocks,))
     elif backend == "processes":
         # a flag without a lock: an Event would wait for a worker that was killed while it waited
         stopped = get_context("spawn").RawValue("b", False)
         with (
             shared((problem, cuts)) as where,
-            crew(backend, workers, begin=_begin_work, given=(where, stopped)) as processes,
+            worker_pool(backend, workers, begin=_begin_work, given=(where, stopped)) as processes,
         ):
             try:
                 yield Workshop(processes, _work_in_process, lambda blocks: (blocks,))
@@ -60,7 +60,7 @@ def opened(
                 stopped.value = True  # whatever is under way, nobody waits for it: Ctrl-C, an error, time that is up
     else:
         # every step carries the records of its blocks, so a lost worker loses nothing but time
-        with crew(backend, workers, client) as cluster:
+        with worker_pool(backend, workers, client) as cluster:
             yield Workshop(cluster, _work_on_dask, lambda blocks: (parts(blocks),))
 
 

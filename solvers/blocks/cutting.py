@@ -63,7 +63,7 @@ class Cuts:
         """How many records each block has."""
         return np.diff(self.starts)
 
-    def told(self) -> dict[str, int]:
+    def details(self) -> dict[str, int]:
         """How many blocks there are, and how large they are."""
         sizes = self.sizes
         return {"blocks": len(sizes), "smallest_block": int(sizes.min()), "largest_block": int(sizes.max())}

@@ -40,7 +40,7 @@ LARGER_ARE_NO_BETTER = "blocks twice as large would save nothing"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SeamCost:
     """The loss of blocks beside the loss of the same records in fewer blocks; both in the problem's own units."""
 
     how: str
@@ -49,7 +49,7 @@ class Comparison:
     range: tuple[float, float] | None = None  # of the excess over pairs
     sense: Sense = "min"
 
-    def told(self) -> dict[str, object]:
+    def details(self) -> dict[str, object]:
         """The comparison by name, with the excess as a share of the smaller loss."""
         return {
             "how": self.how,
@@ -105,7 +105,7 @@ def records_merged(cuts: Cuts) -> int:
     return len(cuts.order) if len(cuts) <= WHOLE_BLOCKS else 2 * int(cuts.sizes.max())
 
 
-def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> Comparison | None:
+def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> SeamCost | None:
     """Solve the whole table as one block if it is small, or some pairs of neighbours; what is better is kept.
 
     Pairs are kept only where losses of blocks add up. None where there is one block only, where no two blocks came from
@@ -134,17 +134,17 @@ def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> 
             stitching.put(first, Solved(merged.astype(np.int32), True), first + 1)
     if not losses:
         return None
-    return Comparison.of_pairs(losses, problem.target, problem.require(Parts).stand_in is not None, _effort(run))
+    return SeamCost.of_pairs(losses, problem.target, problem.require(Parts).stand_in is not None, _effort(run))
 
 
-def _whole(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> Comparison | None:
+def _whole(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> SeamCost | None:
     run.report("solving the whole table as one block for comparison")
     merged = _merged(problem, inner, run, run.remaining, len(stitching.cuts))
     if merged is None:
         return None
     blocks, one = _value(problem, stitching.stitched()), _value(problem, merged)
     run.offer(merged)
-    return Comparison(MEASURED.format(_effort(run)), blocks, one, sense=problem.target.sense)
+    return SeamCost(MEASURED.format(_effort(run)), blocks, one, sense=problem.target.sense)
 
 
 def _effort(run: Run) -> str:
@@ -168,10 +168,10 @@ def _offset(stitching: Stitching, first: int, size: int) -> NDArray[np.int64]:
     return np.repeat([0, stitching.classes[first]], [length, size - length])
 
 
-def told(found: Comparison | None, cuts: Cuts, inner: str, run: Run) -> dict[str, object]:
+def details_of(found: SeamCost | None, cuts: Cuts, inner: str, run: Run) -> dict[str, object]:
     """The comparison, or why there is none, as it stands in a run's details."""
     if found is not None:
-        return {"one_block": found.told(), "remark": found.said(len(cuts), inner)}
+        return {"one_block": found.details(), "remark": found.said(len(cuts), inner)}
     if len(cuts) == 1:
         return {"one_block": NOT_COMPARED.format("all records are one block")}
     why = NOT_COMPARED.format(

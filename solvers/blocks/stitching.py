@@ -95,12 +95,12 @@ class Stitching:
         labels[self.cuts.order] = self.labels[self.cuts.order] + np.repeat(before, self.cuts.sizes)
         return labels
 
-    def told(self) -> dict[str, object]:
+    def details(self) -> dict[str, object]:
         """What became of the blocks."""
-        told: dict[str, object] = {"blocks_by_median_cuts": self.by_median_cuts}
+        details: dict[str, object] = {"blocks_by_median_cuts": self.by_median_cuts}
         if self.merged:
-            told["blocks_merged"] = self.merged
-        return told | {"workers_lost": self.lost} if self.lost else told
+            details["blocks_merged"] = self.merged
+        return details | {"workers_lost": self.lost} if self.lost else details
 
 
 def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: Run, *, held_back: float = 0.0) -> None:
@@ -108,7 +108,7 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
 
     `held_back` is the share of the time limit that is wanted for something else afterwards.
     """
-    total, workers = len(stitching.cuts), workshop.crew.workers
+    total, workers = len(stitching.cuts), workshop.pool.workers
     batches = _batches(stitching.cuts, workers, run.time_limit)
     finished = 0
 
@@ -118,7 +118,7 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
 
     def orders(blocks: range) -> Orders:
         unfinished = total - finished
-        share = remaining() * min(workshop.crew.workers, unfinished) / unfinished
+        share = remaining() * min(workshop.pool.workers, unfinished) / unfinished
         seeds = [block_seed(run.seed, block) for block in blocks]
         return Orders(inner, None if run.time_limit is None else share, seeds)
 
@@ -131,7 +131,7 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
     def lost(batch: int, error: BaseException) -> None:
         stitching.lost = f"workers died again and again, and their blocks were cut at medians: {error}"
 
-    workshop.crew.do(
+    workshop.pool.do(
         [workshop.step(blocks, lambda _, blocks=blocks: orders(blocks)) for blocks in batches],  # type: ignore[misc]
         take=take,
         lost=lost,

@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.columns.charges import Pair, pairs_in
 from solvers.columns.generation import Certificate, Generation
 from solvers.columns.master import Relaxed, counts_of
-
-if TYPE_CHECKING:
-    from solvers.columns._columns import Proof
+from solvers.columns.proof import Proof
 
 _EDGE = 1e-6  # of what a record costs: nodes this close to the incumbent hold nothing better
 _FRACTION = 1e-5
@@ -36,14 +33,14 @@ class _Node:
     limits: tuple[Limit, ...] = field(compare=False)
 
 
-class Tree:
+class BranchingTree:
     """The open nodes, and what is proven by them."""
 
     def __init__(self, proof: Proof, bound: float) -> None:
         self.proof = proof
         self.nodes: list[_Node] = [_Node(bound, 0, ())]
         self.visited = 0
-        self._settled_at = np.inf  # the least bound of nodes that were given up
+        self._given_up_at = np.inf  # the least bound of nodes that were given up
         run = proof.run
         proof.master.let_go()
         self._generation = Generation(
@@ -59,7 +56,7 @@ class Tree:
     @property
     def bound(self) -> float:
         """What every partition costs at least."""
-        return min(self._settled_at, self.nodes[0].bound if self.nodes else np.inf)
+        return min(self._given_up_at, self.nodes[0].bound if self.nodes else np.inf)
 
     def explore(self) -> None:
         """Open nodes until none can hold a better partition, or the time is over."""
@@ -69,7 +66,7 @@ class Tree:
                 self._conclude()
                 return
             proof.prove(self.bound)
-            if not self.nodes or self._settled_at <= self.nodes[0].bound:
+            if not self.nodes or self._given_up_at <= self.nodes[0].bound:
                 return
             node = heappop(self.nodes)
             run.report(f"branching, {self.visited} nodes visited, {len(self.nodes)} open", done=self.visited)
@@ -144,5 +141,5 @@ class Tree:
         if run.expired:
             return False
         if classes is None or not proof.combine(classes, min(run.remaining, _LIST_SECONDS))[1]:
-            self._settled_at = min(self._settled_at, bound)
+            self._given_up_at = min(self._given_up_at, bound)
         return True

@@ -6,15 +6,10 @@ class's medoid is then the one by charged distances.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numba import njit
 
+from solvers.columns.duals import Duals
 from solvers.columns.instance import Floats, Ints, PairBound, sums_of_nearest
-
-if TYPE_CHECKING:
-    from solvers.columns.duals import Duals
 
 Pair = tuple[int, int]
 
@@ -23,19 +18,6 @@ def pairs_in(counts: dict[int, int], pair: Pair) -> int:
     """How many pairs of records of these two types are in a class, given how often each type is in it."""
     a, b = counts.get(pair[0], 0), counts.get(pair[1], 0)
     return a * (a - 1) // 2 if pair[0] == pair[1] else a * b
-
-
-@njit(cache=True)
-def charge_of(pairs: Ints, charges: Floats, chosen: Ints) -> float:
-    """What a class is charged."""
-    total = 0.0
-    for e in range(len(charges)):
-        a, b = 0, 0
-        for t in chosen:
-            a += t == pairs[e, 0]
-            b += t == pairs[e, 1]
-        total += charges[e] * (a * (a - 1) // 2 if pairs[e, 0] == pairs[e, 1] else a * b)
-    return total
 
 
 def charged(bound: PairBound, duals: Duals, copies: Ints) -> PairBound:

@@ -99,32 +99,18 @@ def _left_side(
     a: int, b: int, c: int, starts: Ints, flat: Ints, type_starts: Ints, columns: Ints, weights: Floats
 ) -> float:
     total = 0.0
-    for first in (a, b):
+    for first in (a, b, c):
         previous = -1
         for p in range(type_starts[first], type_starts[first + 1]):
             column = columns[p]
             if column == previous:
                 continue
             previous = column
-            inside, has_a = 0, False
+            inside, counted = 0, False  # with the types of the cut before this one
             for q in range(starts[column], starts[column + 1]):
                 u = flat[q]
                 inside += u in (a, b, c)
-                has_a = has_a or u == a
-            if first == a or not has_a:
+                counted = counted or (u == a and first != a) or (u == b and first == c)
+            if not counted:
                 total += (inside // 2) * weights[column]
-    # Classes with only copies of c inside the cut.
-    previous = -1
-    for p in range(type_starts[c], type_starts[c + 1]):
-        column = columns[p]
-        if column == previous:
-            continue
-        previous = column
-        inside, others = 0, False
-        for q in range(starts[column], starts[column + 1]):
-            u = flat[q]
-            inside += u == c
-            others = others or u in (a, b)
-        if not others:
-            total += (inside // 2) * weights[column]
     return total

@@ -9,7 +9,6 @@ from numba import njit
 
 from optmodels.conditions import count_values, meets
 from optmodels.price import class_price
-from solvers.columns.charges import charge_of
 from solvers.columns.instance import Floats, Ints, Types
 
 
@@ -46,6 +45,19 @@ def penalty_of(duals: Duals, chosen: Ints) -> float:
                     last = last and b <= a
             if last:
                 total += (count // 2) * duals.penalties[cut]
+    return total
+
+
+@njit(cache=True)
+def charge_of(pairs: Ints, charges: Floats, chosen: Ints) -> float:
+    """What a class is charged."""
+    total = 0.0
+    for e in range(len(charges)):
+        a, b = 0, 0
+        for t in chosen:
+            a += t == pairs[e, 0]
+            b += t == pairs[e, 1]
+        total += charges[e] * (a * (a - 1) // 2 if pairs[e, 0] == pairs[e, 1] else a * b)
     return total
 
 

@@ -7,14 +7,10 @@ partitions, and z is the optimum of all as soon as z <= L + ceiling.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from solvers.columns.duals import reduced_cost
 from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
-
-if TYPE_CHECKING:
-    from solvers.columns._columns import Proof
+from solvers.columns.proof import Proof
 
 # Round by round: classes of each seed and size, and how many of least reduced cost altogether.
 _ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))
@@ -35,7 +31,7 @@ def finish(proof: Proof, certificate: Certificate) -> None:
         if run.expired or proof.closed():
             return
         gap = proof.value - certificate.bound
-        room = min(room, proof.options.enumeration, int(_CLASSES_A_SECOND * min(run.remaining, _UNLIMITED)))
+        room = min(room, proof.enumeration, int(_CLASSES_A_SECOND * min(run.remaining, _UNLIMITED)))
         ceiling, classes = _below(proof, certificate, min(ceiling, gap), room)
         whole = ceiling >= gap
         if not whole:

@@ -8,7 +8,8 @@ from optmodels.partition import Labels
 from optmodels.solver import Run
 from optmodels.structures import Priced, compiled_price
 from solvers.local_search.construct import first_partition as construct
-from solvers.local_search.search import Descent, Schedule, follow
+from solvers.local_search.descent import Descent
+from solvers.local_search.search import Schedule, follow
 
 _SHARE = 0.2  # of the time limit, for local search
 _MOST_SECONDS = 12.0

@@ -228,7 +228,7 @@ def _least_loss(
     best: Answer | None = min(
         (a for a in known if a.labels is not None and a.entropies.sum() >= entropy), key=lambda a: a.loss, default=None
     )
-    settled = inf  # the least bound of branches that cannot be improved any more
+    closed = inf  # the least bound of branches that cannot be improved any more
     branches: list[tuple[float, int, Floats]] = []
 
     def branch(bound: float, least: Floats) -> None:
@@ -253,18 +253,18 @@ def _least_loss(
             known.append(answer)
         bound = max(bound, answer.bound)
         if answer.labels is None:
-            settled = min(settled, bound)
+            closed = min(closed, bound)
         elif answer.entropies.sum() >= entropy - _MORE / 10:
             if best is None or answer.loss < best.loss:
                 best = answer
-            settled = min(settled, bound)
+            closed = min(closed, bound)
         else:
             for j in range(len(most)):
                 more = least.copy()
                 more[j] = answer.entropies[j] + _MORE
                 branch(bound, more)
     open_bound = branches[0][0] if branches else inf
-    proven = min(settled, open_bound)
+    proven = min(closed, open_bound)
     return (proven if best is None else min(proven, best.loss)), best
 
 

@@ -24,7 +24,7 @@ from solvers.epsilon.class_counts import Needs
 from solvers.epsilon.gibbs_bound import Bound, least_price
 from solvers.epsilon.gibbs_pricing import Kinds
 from solvers.epsilon.least_size import least_size
-from solvers.epsilon.level_partitions import Found, LevelPartitions
+from solvers.epsilon.level_partitions import LevelPartition, LevelPartitions
 
 _MOST_RECORDS = 2_000
 _MOST_NUMERIC = 3
@@ -44,7 +44,7 @@ class CertifiedLevel:
 
     entropy: float
     bound: float
-    found: Found
+    found: LevelPartition
 
 
 def applies(problem: Problem) -> bool:
@@ -126,7 +126,7 @@ class LevelBounds:
         if 2 * self._needs(low, high, entropy).k > self._kinds.groups.counts.sum():
             return self._everyone / self._scale  # there can be only one class
         open_ranges = [(self._known.price, next(ticket), low, high, self._known)]
-        share, whole, settled = _FIRST_SHARE * seconds, True, inf
+        share, whole, closed = _FIRST_SHARE * seconds, True, inf
         enough = loss * self._scale
 
         def spent() -> float:
@@ -144,12 +144,12 @@ class LevelBounds:
                 self._known, whole, share = better, False, 0.15 * seconds
             price = max(price, better.price)
             if len(most) != 2 or high - low <= _NARROW or price >= enough:
-                settled = min(settled, price)
+                closed = min(closed, price)
                 continue
             middle = 0.5 * (low + high)
             for part in ((low, middle), (middle, high)):
                 heappush(open_ranges, (price, next(ticket), *part, better))
-        proven = min([settled, *(price for price, *_ in open_ranges)])
+        proven = min([closed, *(price for price, *_ in open_ranges)])
         return max(0.0, proven / self._scale * (1 - _SAFE))
 
     def _clock(self, seconds: float) -> Callable[[], bool]:

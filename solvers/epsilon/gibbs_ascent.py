@@ -82,7 +82,7 @@ def _slope(
 
 
 @njit(cache=True)
-def settle(
+def ascend(
     base: Floats, counts: Ints, sensitive: Codes, starts: Ints, needs: Needs, members: Floats, prices: Floats,
     steps: int, stop: float,
 ) -> float:  # fmt: skip

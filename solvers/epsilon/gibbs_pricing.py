@@ -25,7 +25,7 @@ from optmodels.partition import class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
 from solvers.columns.candidate_centres import Groups, grouped_price, taken
 from solvers.epsilon.class_counts import Counts, Needs, cheapest_vector, worth_of_levels
-from solvers.epsilon.gibbs_ascent import settle
+from solvers.epsilon.gibbs_ascent import ascend
 
 Ints = NDArray[np.int64]
 
@@ -51,7 +51,7 @@ class Field(NamedTuple):
     prices: Floats  # (cells, attributes + 1): what a bit of a record costs there, by attribute and of the total
 
 
-class Types(NamedTuple):
+class ValueTypes(NamedTuple):
     """Combinations of sensitive values."""
 
     of_group: Ints
@@ -66,7 +66,7 @@ class Kinds:
     groups: Groups
     sensitive: Codes  # (groups, attributes): places in the vector of sensitive counts
     starts: Ints
-    types: Types
+    types: ValueTypes
 
     @classmethod
     def of(cls, price: Price, test: ClassTest) -> Kinds:
@@ -83,7 +83,7 @@ class Kinds:
         of_value = np.full((len(rows), max(map(len, rows))), -1, np.int64)
         for v, row in enumerate(rows):
             of_value[v, : len(row)] = row
-        types = Types(of_group.ravel().astype(np.int64), values, of_value)
+        types = ValueTypes(of_group.ravel().astype(np.int64), values, of_value)
         return cls(groups, sensitive, test.starts, types)
 
     @property
@@ -154,7 +154,7 @@ class Kinds:
 
 
 @njit(cache=True)
-def _line_up(base: Floats, counts: Ints, types: Types, largest: int, ranked: Floats, owners: Ints) -> None:
+def _line_up(base: Floats, counts: Ints, types: ValueTypes, largest: int, ranked: Floats, owners: Ints) -> None:
     """The cheapest records of each type, ascending, at most `largest`; infinite where there are no more."""
     filled = np.zeros(len(types.values), np.int64)
     ranked[:] = np.inf
@@ -167,7 +167,7 @@ def _line_up(base: Floats, counts: Ints, types: Types, largest: int, ranked: Flo
 
 
 @njit(cache=True)
-def _merge(ranked: Floats, types: Types, worths: Floats, records: int, prefix: Floats, order: Ints) -> None:
+def _merge(ranked: Floats, types: ValueTypes, worths: Floats, records: int, prefix: Floats, order: Ints) -> None:
     """Sums of the cheapest records of each value of the first attribute, and from which type each comes."""
     for v in range(len(types.of_value)):
         at = np.zeros(types.of_value.shape[1], np.int64)
@@ -192,7 +192,7 @@ def _merge(ranked: Floats, types: Types, worths: Floats, records: int, prefix: F
 
 @njit(cache=True)
 def _small(
-    base: Floats, counts: Ints, types: Types, starts: Ints, k: int, table: Counts, worths: Floats, steps: int,
+    base: Floats, counts: Ints, types: ValueTypes, starts: Ints, k: int, table: Counts, worths: Floats, steps: int,
     stop: float, members: Floats,
 ) -> float:  # fmt: skip
     """A bound on what a small class costs; `members` become the fractional class to which it belongs.
@@ -224,8 +224,8 @@ def _small(
 
 @njit(cache=True)
 def _of_size(
-    size: int, records: int, ranked: Floats, owners: Ints, types: Types, starts: Ints, table: Counts, worths: Floats,
-    steps: int, stop: float, members: Floats, prefix: Floats, order: Ints, least: Floats, which: Ints,
+    size: int, records: int, ranked: Floats, owners: Ints, types: ValueTypes, starts: Ints, table: Counts,
+    worths: Floats, steps: int, stop: float, members: Floats, prefix: Floats, order: Ints, least: Floats, which: Ints,
 ) -> float:  # fmt: skip
     """A bound on what a class of one size costs, by ascent in the worths; `members` is a mean of the classes met."""
     trial, gradient, taken_of = worths.copy(), np.zeros(len(worths)), np.zeros(len(types.values), np.int64)
@@ -267,8 +267,8 @@ def _of_size(
 
 @njit(cache=True, nogil=True)
 def _cheapest_class(
-    numeric: Floats, codes: Codes, code_weights: Floats, counts: Ints, sensitive: Codes, starts: Ints, types: Types,
-    needs: Needs, table: Counts, field: Field, cells: Ints, duals: Floats, best: float, slack: float,
+    numeric: Floats, codes: Codes, code_weights: Floats, counts: Ints, sensitive: Codes, starts: Ints,
+    types: ValueTypes, needs: Needs, table: Counts, field: Field, cells: Ints, duals: Floats, best: float, slack: float,
 ) -> tuple[float, list[tuple[float, Floats]]]:  # fmt: skip
     """Branch and bound over the cells of centres; children inherit what their cell knows."""
     n, d = len(counts), numeric.shape[1]
@@ -309,7 +309,7 @@ def _cheapest_class(
                 continue
             bound = _small(base, counts, types, starts, needs.k, table, worths, _STEPS, stop, members)
             if any_large:
-                of_large = settle(base, counts, sensitive, starts, beyond, large, prices, _STEPS, stop)
+                of_large = ascend(base, counts, sensitive, starts, beyond, large, prices, _STEPS, stop)
                 if of_large < bound:
                     bound = of_large
                     members[:] = large

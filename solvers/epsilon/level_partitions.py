@@ -23,7 +23,7 @@ _TIE = 1e-12
 
 
 @dataclass(frozen=True)
-class Found:
+class LevelPartition:
     """A partition that was found, with its loss and the least entropy of a class for each attribute in bits."""
 
     labels: Labels
@@ -42,7 +42,7 @@ class LevelPartitions:
     def __init__(self, problem: Problem, seed: int) -> None:
         self._problem, self._seed = problem, seed
         self._priced, self._entropies = problem.require(Priced), problem.require(EntropyLevels)
-        self.found: list[Found] = []
+        self.found: list[LevelPartition] = []
 
     def offer(self, labels: Labels) -> None:
         """Keep a partition if it is feasible."""
@@ -50,16 +50,16 @@ class LevelPartitions:
         if evaluation.feasible:
             canonical_labels = canonical(labels)
             entropies = self._entropies.least_of(canonical_labels)
-            self.found.append(Found(canonical_labels, evaluation.values["loss"], entropies))
+            self.found.append(LevelPartition(canonical_labels, evaluation.values["loss"], entropies))
 
-    def best(self, entropy: float) -> Found | None:
+    def best(self, entropy: float) -> LevelPartition | None:
         """The partition of least loss, and then of most entropy, with at least this entropy."""
         fit = [found for found in self.found if found.entropy >= entropy - 1e-9]
         return min(fit, key=lambda found: (round(found.loss, 12), -found.entropy), default=None)
 
-    def front(self, targets: Floats) -> list[Found]:
+    def front(self, targets: Floats) -> list[LevelPartition]:
         """The best partitions of these levels, ascending, each once."""
-        chosen: list[Found] = []
+        chosen: list[LevelPartition] = []
         for target in (0.0, *targets[1:]):
             found = self.best(float(target))
             if found is not None and not any(found is other for other in chosen):

@@ -24,8 +24,9 @@ from optmodels.problem import Problem
 from optmodels.structures import Centroids
 from solvers.evolution.lenient import anneal, with_classes
 from solvers.local_search.construct import CONSTRUCTIONS, make_feasible
+from solvers.local_search.descent import NEIGHBOURS, Descent
 from solvers.local_search.near import Near, neighbourhoods
-from solvers.local_search.search import NEIGHBOURS, Descent, Schedule, follow
+from solvers.local_search.search import Schedule, follow
 
 # Cool from the start: what a partition has is to be kept, not shaken up.
 _HOTTEST, _COLDEST = 0.05, 0.002

@@ -1,4 +1,4 @@
-"""One way up the hierarchies: records settle where they are enough, others wait or call some of the settled back."""
+"""One way up the hierarchies: records stay where they are enough, others wait or call some of those back."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Climb:
         self.n_classes = 0
 
     def step(self, order: Counts, starts: Counts, cost: float) -> bool:
-        """Settle whom a combination suits; whether anyone still waits.
+        """Make classes of whom a combination suits; whether anyone still waits.
 
         Records that are equal on it are order[starts[c]:starts[c + 1]] for some c.
         """
         last = cost >= self.dearest
         self.n_classes = int(
-            settle(
+            new_classes(
                 order,
                 starts,
                 self.home,
@@ -61,7 +61,7 @@ class Climb:
 
 
 @njit(cache=True, nogil=True)
-def settle(
+def new_classes(
     order: Counts,
     starts: Counts,
     home: Labels,
@@ -151,7 +151,7 @@ def _call_back(
     own: Counts,
     called: Counts,
 ) -> tuple[int, bool]:
-    """Take settled records out of classes that can spare them, those first who have least to pay.
+    """Take records out of classes that can spare them, those first who have least to pay.
 
     Returns how many and whether they are enough; who was called is still at home, but counted out of there.
     """

@@ -75,7 +75,7 @@ class LiangSplit(Solver):
                 rows = np.concatenate([carried, order[group * k : end]])
                 self._improve(problem, run, labels, rows)
                 carried = rows[np.isin(labels[rows], labels[rows[-k:]])]
-                run.report("records settled", done=end, total=problem.n)
+                run.report("records in their classes", done=end, total=problem.n)
         finally:
             run.offer(labels)
 

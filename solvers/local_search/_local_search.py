@@ -14,7 +14,8 @@ from optmodels.solver import Run, Solver
 from optmodels.structures import Assignment, Priced
 from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
-from solvers.local_search.search import SHARES, Descent, Schedule, follow, improve
+from solvers.local_search.descent import WORKERS, Descent
+from solvers.local_search.search import Schedule, follow, improve
 
 __all__ = ["LocalSearch", "improve"]
 
@@ -54,7 +55,7 @@ class LocalSearch(Solver):
     def _workers(self, run: Run) -> int:
         if self.workers is not None:
             return self.workers
-        return SHARES if self.iterations is not None or run.time_limit is None else cores()
+        return WORKERS if self.iterations is not None or run.time_limit is None else cores()
 
     def search(self, problem: Problem, run: Run) -> None:
         """Start from the given partition or from k-d cuts, and improve until time, iterations or ideas run out."""

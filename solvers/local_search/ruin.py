@@ -29,7 +29,7 @@ class Rules(NamedTuple):
     tolerance: float  # savings below this are rounding
 
 
-class Share(NamedTuple):
+class OwnClasses(NamedTuple):
     """What one worker may touch: the classes it owns, and free slots that are its own."""
 
     owner: NDArray[np.int64]  # (slots): the worker that owns each slot
@@ -39,13 +39,13 @@ class Share(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def ruin_and_recreate(state, test, near, share, rules, rounds, random, temperature):  # type: ignore[no-untyped-def]
+def ruin_and_recreate(state, test, near, own, rules, rounds, random, temperature):  # type: ignore[no-untyped-def]
     """So many rounds among one worker's classes.
 
     A temperature of 1 accepts, one time in e, a price that rises by as much as the average class taken apart.
     """
     most_rows = rules.most_rows
-    spare, n_spare = share.spare, share.n_spare
+    spare, n_spare = own.spare, own.n_spare
     slots = np.empty(most_rows + 1, np.int64)
     rows = np.empty(most_rows, np.int64)
     old = np.empty(most_rows, np.int64)
@@ -54,13 +54,13 @@ def ruin_and_recreate(state, test, near, share, rules, rounds, random, temperatu
     by_distance = numeric_spread and most_rows <= BENCH_ROWS
     bench = new_bench(most_rows if by_distance else 1, rules.widest + 2)
     for _ in range(rounds):
-        seed_row = _choose_seed(state, share, random)
+        seed_row = _choose_seed(state, own, random)
         if seed_row < 0:
             continue
         wanted = max(2, 1 + random.integers(0, rules.widest))
         # where the number of classes is given, a region gains one only if another, anywhere, loses one
         jump = 0.5 if rules.fixed and random.random() < 0.5 else 0.0
-        n_slots, n_rows = _choose(state, near, share, seed_row, wanted, jump, slots, rows, most_rows, random)
+        n_slots, n_rows = _choose(state, near, own, seed_row, wanted, jump, slots, rows, most_rows, random)
         target = _choose_number(state, rules.fixed, n_slots, n_rows, n_spare, random)
         if n_slots == 0 or (n_slots == 1 and target == 1) or (rules.fixed and target != n_slots):
             continue
@@ -125,14 +125,14 @@ def _acceptable(state, test, slots, built, allowed, required):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def _choose_seed(state, share, random):  # type: ignore[no-untyped-def]
+def _choose_seed(state, own, random):  # type: ignore[no-untyped-def]
     """A record of the worker's classes: any, or the one of a few whose class costs most; -1: none was met."""
     chosen = -1
     for _ in range(CONTESTANTS if random.random() < 0.5 else 1):
         i = random.integers(0, state.labels.size)
         # a record that another worker is moving has no class for a moment, and is not ours
         slot = state.labels[i]
-        if slot < 0 or share.owner[slot] != share.me:
+        if slot < 0 or own.owner[slot] != own.me:
             continue
         if chosen < 0 or state.prices[slot] > state.prices[state.labels[chosen]]:
             chosen = i
@@ -140,14 +140,14 @@ def _choose_seed(state, share, random):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _choose(state, near, share, seed_row, wanted, jump, slots, rows, most_rows, random):  # type: ignore[no-untyped-def]
+def _choose(state, near, own, seed_row, wanted, jump, slots, rows, most_rows, random):  # type: ignore[no-untyped-def]
     """Classes that lie together, by a walk from record to near record with some jumps, and all their records."""
     n_slots = 0
     n_rows = 0
     i = seed_row
     for _ in range(8 * wanted):
         slot = state.labels[i]
-        known = slot < 0 or share.owner[slot] != share.me
+        known = slot < 0 or own.owner[slot] != own.me
         for s in range(n_slots):
             known = known or slots[s] == slot
         if not known:
@@ -165,7 +165,7 @@ def _choose(state, near, share, seed_row, wanted, jump, slots, rows, most_rows, 
         if n_rows == 0:
             break
         if random.random() < jump:
-            i = max(0, _choose_seed(state, share, random))
+            i = max(0, _choose_seed(state, own, random))
             continue
         p = near.point[rows[random.integers(0, n_rows)]]
         q = near.lists[p, random.integers(0, near.lists.shape[1])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,19 +12,11 @@ from optmodels.errors import InputError, finite
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from solvers.milp.call import Call, Outcome
 
 # MILP solvers hold rows and integrality to tolerances: a bound this close to the incumbent's value is that value.
 RELATIVE = 1e-7
 ABSOLUTE = 1e-9
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How one call of a MILP solver ended; solutions and bounds have been reported on the way."""
-
-    stop: Stop = Stop.CONVERGED
-    infeasible: bool = False
-    nodes: int = 0
 
 
 @dataclass(frozen=True)
@@ -93,7 +85,7 @@ class Milp(Solver):
         while not run.expired:
             rounds, known = rounds + 1, cuts
             warm = run.labels is not None and view.encode is not None and view.encode(run.labels)
-            outcome = self._solve(view.native, warm=warm, run=run, found=found, bounded=bounded)
+            outcome = _solve(Call(view.native, self.solver, self.gap, self.log, warm, run, found, bounded))
             nodes += outcome.nodes
             run.details |= {"solver": self.solver, "rounds": rounds, "cuts": cuts, "nodes": nodes}
             if outcome.infeasible:
@@ -102,9 +94,10 @@ class Milp(Solver):
             if outcome.stop is not Stop.CONVERGED or outcome.infeasible or cuts == known:
                 return
 
-    def _solve(self, model: Any, **reporting: Any) -> Outcome:
-        if self.solver == "highs":
-            from solvers.milp.highs_run import solve
-        else:
-            from solvers.milp.pyomo_run import solve
-        return solve(self, model, **reporting)
+
+def _solve(call: Call) -> Outcome:
+    if call.solver == "highs":
+        from solvers.milp.highs_run import solve
+    else:
+        from solvers.milp.pyomo_run import solve
+    return solve(call)

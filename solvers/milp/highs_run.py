@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import inf
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import highspy
 import numpy as np
@@ -16,10 +16,7 @@ from pyomo.common.errors import InfeasibleConstraintException
 from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 
 from optmodels.solution import Stop
-from optmodels.solver import Run
-
-if TYPE_CHECKING:
-    from solvers.milp._milp import Milp, Outcome
+from solvers.milp.call import Call, Outcome
 
 POLL_SECONDS = 0.05
 # How long an interrupted HiGHS may take to reach its next check before it is left to end by itself.
@@ -28,40 +25,28 @@ PATIENCE_SECONDS = 20.0
 FEASIBILITY = 1e-9
 
 
-def solve(
-    options: Milp,
-    model: pyo.ConcreteModel,
-    *,
-    warm: bool,
-    run: Run,
-    found: Callable[[], bool],
-    bounded: Callable[[float], None],
-) -> Outcome:
-    """Solve the model; `found` is called with each solution in the model's variables, `bounded` with each bound.
-
-    HiGHS stops as soon as `found` says that the model has changed: to go on proving would be about the old one.
-    """
-    from solvers.milp._milp import Outcome
-
+def solve(call: Call) -> Outcome:
+    """Solve the model; HiGHS stops as soon as a solution has changed it."""
+    run, found, bounded = call.run, call.found, call.bounded
     try:
-        form = LinearStandardFormCompiler().write(model, mixed_form=True)
+        form = LinearStandardFormCompiler().write(call.model, mixed_form=True)
     except InfeasibleConstraintException:
         return Outcome(infeasible=True)
     sign = 1.0 if form.objectives[0].sense == pyo.minimize else -1.0
     lp, scale = _linear_program(form)
     highs = highspy.Highs()
-    highs.setOptionValue("output_flag", options.log is not None)
+    highs.setOptionValue("output_flag", call.log is not None)
     highs.setOptionValue("log_to_console", False)
-    if options.log is not None:
-        highs.setOptionValue("log_file", str(options.log))
-    highs.setOptionValue("mip_rel_gap", options.gap)
+    if call.log is not None:
+        highs.setOptionValue("log_file", str(call.log))
+    highs.setOptionValue("mip_rel_gap", call.gap)
     highs.setOptionValue("mip_abs_gap", 0.0)
     for name in ("mip_feasibility_tolerance", "primal_feasibility_tolerance"):
         highs.setOptionValue(name, FEASIBILITY)
     if run.remaining < inf:
         highs.setOptionValue("time_limit", max(run.remaining, 0.0))
     highs.passModel(lp)
-    if warm:
+    if call.warm:
         start = highspy.HighsSolution()
         start.col_value = [pyo.value(variable) for variable in form.columns]
         highs.setSolution(start)
@@ -110,8 +95,6 @@ def solve(
 def _finish(
     highs: highspy.Highs, columns: list[Any], found: Callable[[], bool], bounded: Callable[[float], None]
 ) -> Outcome:
-    from solvers.milp._milp import Outcome
-
     status, info = highs.getModelStatus(), highs.getInfo()
     kinds = highspy.HighsModelStatus
     if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):

@@ -26,7 +26,7 @@ _POLISH_ROUNDS = 20  # of ruin and recreate, for each class
 _POLISH_SHARE = 0.2  # of the time, or of the evaluations
 
 
-class Share(NamedTuple):
+class Budget(NamedTuple):
     """What one swarm may use, by the run's clock and in evaluations."""
 
     steps: int
@@ -42,7 +42,7 @@ class Pso(FrontSolver):
     By default particles are mended before they are scored, so that all satisfy the conditions, scored around the
     means and modes of their classes, and the best is polished by local search. `faithful` is the paper's swarm as it
     stands, for comparison: random records as first centroids, the raw centroids released, too small classes only
-    penalised by `penalty` for each missing record. Its best particle may break k. It is described in the details as
+    penalised by `penalty` for each missing record. Its best particle may break k. It is particle in the details as
     `faithful`, with its violations, and in words as `remark`; offered, and so returned, is only what satisfies the
     conditions. `Flight.best_labels` has its classes.
 
@@ -110,44 +110,61 @@ class Pso(FrontSolver):
         posed = problem if problem.objectives[0] == problem.target else problem.with_objectives(problem.target.name)
         intensifier = _intensifier(problem, run)
         if self.swarm == "pymoo":
-            share, used = self._by_pymoo(problem, run, intensifier)
+            budget, used = self._by_pymoo(problem, run, intensifier)
         else:
-            flight = Flight(self, posed, run.seed)
-            share = self.share(run, intensifier, flight.space.n_centroids)
+            flight = self.flight(posed, run.seed)
+            budget = self.budget(run, intensifier, flight.space.n_centroids)
             try:
-                while flight.iterations < share.steps and run.seconds < share.fly_until:
+                while flight.iterations < budget.steps and run.seconds < budget.fly_until:
                     decoded, costs = flight.step()
                     feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
                     if np.isfinite(feasible).any():
                         run.offer(decoded.labels(int(np.argmin(feasible))))
-                    done, total = float(flight.iterations), float(share.steps)
+                    done, total = float(flight.iterations), float(budget.steps)
                     run.report(f"iteration {flight.iterations}", done=done, total=total)
             finally:
                 used = flight.evaluations
                 run.details.update(evaluations=used)
-                if self.faithful and (told := flight.described()):
-                    run.details.update(faithful=told, remark=f"The faithful swarm's best particle {_words(told)}.")
-        run.stop = Stop.ITERATIONS if run.seconds < share.fly_until else Stop.TIME
-        if run.labels is not None and (better := self.polished(intensifier, run, run.labels, share)):
+                if self.faithful and (particle := flight.described()):
+                    run.details.update(
+                        faithful=particle, remark=f"The faithful swarm's best particle {_words(particle)}."
+                    )
+        run.stop = Stop.ITERATIONS if run.seconds < budget.fly_until else Stop.TIME
+        if run.labels is not None and (better := self.polished(intensifier, run, run.labels, budget)):
             run.details.update(evaluations=used + better.evaluations)
             run.offer(better.labels)
 
     def explore(self, problem: Problem, run: Run) -> None:
         """One swarm after the other; all feasible partitions that a particle stood for are candidates."""
-        course = Swarms(self, explored_for(problem), run)
+        swarms = Swarms(self, explored_for(problem), run)
         try:
-            course.follow()
+            swarms.follow()
         finally:
             if run.stop is Stop.CONVERGED:
                 run.stop = Stop.ITERATIONS
-            run.details.update(evaluations=course.evaluations)
-            if course.told:
-                words = "; ".join(f"lambda {told['lambda']:g} {_words(told)}" for told in course.told)
-                run.details.update(faithful=course.told, remark=f"The faithful swarms' best particles: {words}.")
-            for labels in course.standing.archive.partitions():
+            run.details.update(evaluations=swarms.evaluations)
+            if swarms.best_particles:
+                words = "; ".join(
+                    f"lambda {particle['lambda']:g} {_words(particle)}" for particle in swarms.best_particles
+                )
+                run.details.update(
+                    faithful=swarms.best_particles, remark=f"The faithful swarms' best particles: {words}."
+                )
+            for labels in swarms.standing.archive.partitions():
                 run.keep(labels)
 
-    def _by_pymoo(self, problem: Problem, run: Run, intensifier: Intensifier) -> tuple[Share, int]:
+    def flight(self, problem: Problem, seed: int, weight: float = 0.0) -> Flight:
+        """A swarm before its first step, with `weight` on all objectives but the first."""
+        return Flight(
+            problem,
+            seed,
+            weight,
+            particles=self.particles,
+            n_centroids=self.n_centroids,
+            penalty=self.penalty if self.faithful else None,
+        )
+
+    def _by_pymoo(self, problem: Problem, run: Run, intensifier: Intensifier) -> tuple[Budget, int]:
         from pymoo.algorithms.soo.nonconvex.pso import PSO
         from pymoo.core.termination import NoTermination
 
@@ -155,9 +172,9 @@ class Pso(FrontSolver):
         algorithm = PSO(pop_size=self.particles, sampling=native.operators["sampling"])
         algorithm.setup(native, termination=NoTermination(), seed=run.seed, verbose=False)
         best = np.inf
-        share = self.share(run, intensifier, native.space.n_centroids)
-        for iteration in range(share.steps):
-            if run.seconds >= share.fly_until:
+        budget = self.budget(run, intensifier, native.space.n_centroids)
+        for iteration in range(budget.steps):
+            if run.seconds >= budget.fly_until:
                 break
             infills = algorithm.infill()
             algorithm.evaluator.eval(native, infills, algorithm=algorithm)
@@ -167,10 +184,10 @@ class Pso(FrontSolver):
                 best = float(costs.min())
                 run.offer(native.labels(infills[int(np.argmin(costs))].X))
             run.details.update(evaluations=native.decoded)
-            run.report(f"iteration {iteration + 1}", done=iteration + 1.0, total=float(share.steps))
-        return share, native.decoded
+            run.report(f"iteration {iteration + 1}", done=iteration + 1.0, total=float(budget.steps))
+        return budget, native.decoded
 
-    def share(self, run: Run, intensifier: Intensifier, n_centroids: int, place: int = 0, swarms: int = 1) -> Share:
+    def budget(self, run: Run, intensifier: Intensifier, n_centroids: int, place: int = 0, swarms: int = 1) -> Budget:
         """What one of several swarms may use: the time until its turn is over, and an equal part of evaluations."""
         for_polish = 0.0 if self.faithful else _POLISH_SHARE
         begin = run.seconds
@@ -181,16 +198,16 @@ class Pso(FrontSolver):
             least = intensifier.expected(np.array([n_centroids - 1]), 1)
             polish = for_polish * part if least <= for_polish * part else 0.0
             steps = max(1, int((part - polish) // self.particles))
-        return Share(steps, begin + (1.0 - for_polish) * (end - begin), end, polish)
+        return Budget(steps, begin + (1.0 - for_polish) * (end - begin), end, polish)
 
-    def polished(self, intensifier: Intensifier, run: Run, labels: Labels, share: Share) -> Improved | None:
+    def polished(self, intensifier: Intensifier, run: Run, labels: Labels, budget: Budget) -> Improved | None:
         """Local search on the loss that keeps what a particle has reached in other objectives."""
         rounds = _POLISH_ROUNDS * (int(labels.max()) + 1)
-        while rounds > 1 and intensifier.expected(labels, rounds) > share.polish:
+        while rounds > 1 and intensifier.expected(labels, rounds) > budget.polish:
             rounds //= 2
-        if self.faithful or intensifier.expected(labels, rounds) > share.polish:
+        if self.faithful or intensifier.expected(labels, rounds) > budget.polish:
             return None
-        seconds = max(share.polish_until - run.seconds, 1e-3) if np.isfinite(share.polish_until) else None
+        seconds = max(budget.polish_until - run.seconds, 1e-3) if np.isfinite(budget.polish_until) else None
         return intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
 
 
@@ -201,7 +218,7 @@ class Swarms:
         self.options, self.problem, self.run = options, problem, run
         self.standing = Standing(problem, run)
         self.evaluations = 0
-        self.told: list[dict[str, object]] = []  # of faithful swarms
+        self.best_particles: list[dict[str, object]] = []  # of faithful swarms
         self._intensifier = _intensifier(problem, run)
         self._total = options.evaluations or len(options.lambdas) * options.iterations * options.particles
 
@@ -215,13 +232,13 @@ class Swarms:
 
     def _fly(self, place: int) -> None:
         weight = self.options.lambdas[place]
-        flight = Flight(self.options, self.problem, self.run.seed + place, weight)
+        flight = self.options.flight(self.problem, self.run.seed + place, weight)
         before = self.evaluations
-        share = self.options.share(
+        budget = self.options.budget(
             self.run, self._intensifier, flight.space.n_centroids, place, len(self.options.lambdas)
         )
         try:
-            while flight.iterations < share.steps and self.run.seconds < share.fly_until:
+            while flight.iterations < budget.steps and self.run.seconds < budget.fly_until:
                 decoded, _ = flight.step()
                 self.evaluations = before + flight.evaluations
                 costs = flight.native.measures.costs(decoded)
@@ -229,15 +246,15 @@ class Swarms:
                     self.standing.archive.add(costs[i], partial(decoded.labels, i))
                 self._tell(f"lambda {weight:g}, iteration {flight.iterations}")
         finally:
-            if self.options.faithful and (told := flight.described()):
-                self.told.append({"lambda": weight, **told})
-        if flight.iterations < share.steps:
+            if self.options.faithful and (particle := flight.described()):
+                self.best_particles.append({"lambda": weight, **particle})
+        if flight.iterations < budget.steps:
             self.run.stop = Stop.TIME
         if np.isfinite(flight.best_cost):
-            self._polish(flight.best_labels, share, weight)
+            self._polish(flight.best_labels, budget, weight)
 
-    def _polish(self, labels: Labels, share: Share, weight: float) -> None:
-        better = self.options.polished(self._intensifier, self.run, labels, share)
+    def _polish(self, labels: Labels, budget: Budget, weight: float) -> None:
+        better = self.options.polished(self._intensifier, self.run, labels, budget)
         if better is not None:
             self.evaluations += better.evaluations
             self.standing.judge(better.labels)
@@ -254,10 +271,10 @@ def _intensifier(problem: Problem, run: Run) -> Intensifier:
     return intensifier
 
 
-def _words(told: Mapping[str, Any]) -> str:
+def _words(particle: Mapping[str, Any]) -> str:
     """What a faithful swarm's best particle is worth and what it breaks, in words."""
-    values = ", ".join(f"{name} {value:.4g}" for name, value in told["values"].items())
-    k, below = told["classes_below_k"], told["records_in_classes_below_k"]
-    broken = [f"k in {k} of {told['classes']} classes ({below} records)"] if k else []
-    broken += [f"{name} ({amount})" for name, amount in told["violations"].items() if amount and name != "k"]
+    values = ", ".join(f"{name} {value:.4g}" for name, value in particle["values"].items())
+    k, below = particle["classes_below_k"], particle["records_in_classes_below_k"]
+    broken = [f"k in {k} of {particle['classes']} classes ({below} records)"] if k else []
+    broken += [f"{name} ({amount})" for name, amount in particle["violations"].items() if amount and name != "k"]
     return f"has {values} and " + (f"breaks {', '.join(broken)}" if broken else "keeps all conditions")

@@ -14,7 +14,6 @@ from optmodels.structures import Centroids, Score
 
 if TYPE_CHECKING:
     from optmodels.centroids.space import CentroidSpace, Decoded
-    from solvers.pso._pso import Pso
 
 # Inertia and the pull of the own and the common best: the customary values, the paper states none.
 _INERTIA, _OWN, _COMMON = 0.7, 1.5, 1.5
@@ -24,25 +23,35 @@ _FASTEST = 0.2  # of an attribute's range, in one step
 class Flight:
     """The swarm: positions, velocities, and the best places of each particle and of all.
 
-    It minimises the first objective and, as costs, `weight` times the others.
+    It minimises the first objective and, as costs, `weight` times the others. With a `penalty` it is the paper's swarm
+    as it stands: particles are not mended but pay for each missing record, and are scored around raw centroids.
     """
 
-    def __init__(self, options: Pso, problem: Problem, seed: int, weight: float = 0.0) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int,
+        weight: float = 0.0,
+        *,
+        particles: int,
+        n_centroids: int | None,
+        penalty: float | None,
+    ) -> None:
         price = problem.require(Centroids).price
-        self.options, self.problem = options, problem
+        self.problem, self.penalty = problem, penalty
         self.weight = weight
-        self.native = problem.to_pymoo(options.n_centroids, mend=not options.faithful).native
+        self.native = problem.to_pymoo(n_centroids, mend=penalty is None).native
         self.space: CentroidSpace = self.native.space
         self.draw = np.random.default_rng(seed)
         self.numeric = np.tile(
             np.arange(self.space.width) < price.numeric.shape[1], self.space.n_centroids
         )  # which coordinates are numbers
         self.span = np.where(self.numeric, self.space.high - self.space.low, 1.0)
-        rows = self.draw.integers(problem.n, size=(options.particles, self.space.n_centroids))
+        rows = self.draw.integers(problem.n, size=(particles, self.space.n_centroids))
         records = np.concatenate([price.numeric[rows], price.codes[rows]], axis=2)
-        self.positions = records.reshape(options.particles, -1).astype(np.float64)
+        self.positions = records.reshape(particles, -1).astype(np.float64)
         self.velocities = np.zeros_like(self.positions)
-        self.own_best, self.own_costs = self.positions.copy(), np.full(options.particles, np.inf)
+        self.own_best, self.own_costs = self.positions.copy(), np.full(particles, np.inf)
         self.best, self.best_cost = self.positions[0].copy(), np.inf
         self.iterations = 0
 
@@ -69,7 +78,7 @@ class Flight:
         costs = self.native.measures.costs(decoded)
         missing = decoded.partitions.missing
         others = self.weight * costs[:, 1:].sum(axis=1)
-        if not self.options.faithful:
+        if self.penalty is None:
             return np.where(missing > 0, np.inf, costs[:, 0] + others)
         problem = self.problem
         score = problem.structure(Score)
@@ -79,7 +88,7 @@ class Flight:
         if score is not None:
             entropies = decoded.partitions.entropies.sum(axis=1)
             losses = np.array([score.of(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
-        return np.asarray(losses + others + self.options.penalty * missing)
+        return np.asarray(losses + others + self.penalty * missing)
 
     def _move(self) -> None:
         shape = self.positions.shape

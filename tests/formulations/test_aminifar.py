@@ -13,7 +13,8 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from formulations import Aminifar
-from formulations.aminifar.caps_together import Sizes, fits_together
+from formulations.aminifar.caps_together import fits_together
+from formulations.aminifar.whole_records import Sizes
 from optmodels.errors import InputError, RefusedError
 from optmodels.flow import cheapest_matching
 from optmodels.flow.pricing import ArcCosts

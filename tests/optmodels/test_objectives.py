@@ -18,7 +18,7 @@ from optmodels import Conditions, ParetoFront, Solution, Status, Stop, Table, re
 from optmodels.errors import InputError, RefusedError
 from optmodels.metrics.utility import held_out
 from optmodels.metrics.utility.scoring import Learned, Rows, learn
-from optmodels.objectives import QUANTITIES, measured
+from optmodels.objectives import QUANTITIES, objective_named
 from optmodels.partition import Labels, canonical
 from optmodels.problem import Formulation, Problem
 from optmodels.structures import Assignment, Centroids, EntropyLevels, Priced, Score
@@ -46,7 +46,7 @@ def random_labels(n: int, seed: int) -> Labels:
 @given(st.integers(0, 10_000))
 def test_each_measure_is_what_its_meaning_says(seed: int) -> None:
     table, labels = tables(seed % 7), random_labels(9, seed)
-    found = {name: measured(name, table).measure(labels) for name in ALL}  # type: ignore[misc]
+    found = {name: objective_named(name, table).measure(labels) for name in ALL}  # type: ignore[misc]
     classes = [np.flatnonzero(labels == c) for c in range(labels.max() + 1)]
 
     def counts(rows: np.ndarray, j: int) -> list[int]:
@@ -72,7 +72,7 @@ def test_closeness_is_the_least_t_that_could_be_promised(seed: int, kind: str) -
     table = Table(frame, quasi={"number_0": "numeric"}, sensitive="secret_0", others="drop", orders=orders)
     labels = random_labels(12, seed)
     name, ground = ("variational", "variational") if kind == "variational" else ("closeness", "emd")
-    closeness = measured(name, table).measure(labels)  # type: ignore[misc]
+    closeness = objective_named(name, table).measure(labels)  # type: ignore[misc]
 
     def broken(t: float) -> int:
         conditions = Conditions(2, t=t, t_distance=ground)  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ def test_every_model_can_be_judged_by_any_objectives(model: str) -> None:
             if name == "loss":
                 assert found.values[name] == expected
             else:
-                assert found.values[name] == measured(name, problem.table).measure(labels)  # type: ignore[misc]
+                assert found.values[name] == objective_named(name, problem.table).measure(labels)  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("model", [name for name in MODELS if name != "aminifar"])

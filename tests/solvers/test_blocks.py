@@ -29,7 +29,7 @@ from optmodels.testing import check_solution, small_table
 from solvers import solve
 from solvers.blocks import Blocks, backends, seams
 from solvers.blocks.cutting import cut_into_blocks
-from solvers.blocks.seams import Comparison
+from solvers.blocks.seams import SeamCost
 from solvers.blocks.shared import shared
 from solvers.blocks.stitching import Stitching, solve_blocks
 from solvers.blocks.work import Orders, Solved
@@ -209,7 +209,7 @@ def test_what_no_time_was_left_for_is_told() -> None:
     assert hurried.details["one_block"] == "not estimated: all records are one block"
     cuts = cut_into_blocks(problem.price, problem.test, 50)
     over = Run(problem, "blocks", time_limit=1e-9)
-    told = seams.told(None, cuts, "columns", over)
+    told = seams.details_of(None, cuts, "columns", over)
     assert told["one_block"] == "not estimated: no time was left"
     assert told["remark"] == "What seams between 16 blocks cost is not estimated: no time was left."
     timed = Blocks(block_size=300).solve(problem, time_limit=2.0)
@@ -289,7 +289,7 @@ def test_workers_are_told_when_nobody_waits_for_them(stop: type[BaseException], 
     def work() -> None:
         with backends.opened("processes", problem, cuts, 1, None, interrupt) as shop:
             step = shop.step([0], lambda _: Orders(Patient(str(tmp_path)), None, [0]))
-            shop.crew.do([step], take=lambda *_: None, lost=lambda *_: None, report=give_up)
+            shop.pool.do([step], take=lambda *_: None, lost=lambda *_: None, report=give_up)
 
     with pytest.raises(stop):
         work()
@@ -312,11 +312,11 @@ def test_the_cost_of_seams_is_told() -> None:
 
 
 def test_merged_pairs_that_are_no_better_promise_nothing() -> None:
-    worse = Comparison.of_pairs([(1.0, 1.1), (2.0, 1.95)])
+    worse = SeamCost.of_pairs([(1.0, 1.1), (2.0, 1.95)])
     assert worse.excess < 0
     assert "would save nothing" in worse.how
     assert worse.range == pytest.approx((1 / 1.1 - 1, 2 / 1.95 - 1))
-    better = Comparison.of_pairs([(1.1, 1.0), (2.0, 2.0)])
+    better = SeamCost.of_pairs([(1.1, 1.0), (2.0, 2.0)])
     assert "would save this much" in better.how
     assert "more" not in better.how
 
@@ -419,4 +419,4 @@ def test_without_dask_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(("merged", "told"), [(2.0, "lose 50.00% less than"), (0.5, "lose 100.00% more than")])
 def test_what_seams_cost_or_save_is_said(merged: float, told: str) -> None:
-    assert told in Comparison("measured", blocks=1.0, merged=merged).said(6, "mdav")
+    assert told in SeamCost("measured", blocks=1.0, merged=merged).said(6, "mdav")

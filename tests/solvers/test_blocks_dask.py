@@ -177,6 +177,6 @@ def test_an_address_will_do(cluster: Any) -> None:
 
 
 def test_a_dead_address_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solvers.blocks.crew.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("solvers.blocks.worker_pool.CONNECT_SECONDS", 0.5)
     with pytest.raises(InputError, match="No Dask scheduler answers at 'tcp:"):
         Blocks(backend="dask", address="tcp://127.0.0.1:9").solve(Microaggregation(k=3).build(small_table(20)))

@@ -17,12 +17,12 @@ from optmodels.structures import Priced
 from optmodels.table import Table
 from optmodels.testing import brute_force, check_solution, small_table
 from solvers.columns import Columns
-from solvers.columns._columns import Proof
-from solvers.columns.branching import Tree
+from solvers.columns.branching import BranchingTree
 from solvers.columns.duals import reduced_cost
 from solvers.columns.greedy import grow_classes
 from solvers.columns.master import CutSet, Master
 from solvers.columns.pricing import Pricer
+from solvers.columns.proof import Proof
 from tests.solvers.test_columns import CONDITIONS, all_classes, instance_of, problem_of, random_problem
 
 FEW = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
@@ -160,14 +160,14 @@ def test_a_row_of_pairs_counts_copies() -> None:
 def test_the_tree_s_bound_is_valid_whenever_it_is_interrupted(monkeypatch: pytest.MonkeyPatch, nodes: int) -> None:
     problem = random_problem(30, 3, 8)
     optimum = Columns().solve(problem).value
-    open_node = Tree._open
+    open_node = BranchingTree._open
 
-    def interrupted(tree: Tree, node: object) -> bool:
+    def interrupted(tree: BranchingTree, node: object) -> bool:
         if tree.visited == nodes:
             raise KeyboardInterrupt
         return open_node(tree, node)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Tree, "_open", interrupted)
+    monkeypatch.setattr(BranchingTree, "_open", interrupted)
     solution = ONLY_BRANCHING.solve(problem)
     assert solution.stop is Stop.INTERRUPTED
     assert solution.bound is not None
@@ -179,7 +179,7 @@ def test_the_tree_s_bound_rises_with_its_nodes() -> None:
     problem = random_problem(30, 3, 8)
     run = Run(problem, "columns")
     run.offer(np.arange(30) // 3)
-    proof = Proof(ONLY_BRANCHING, problem.require(Priced), run)
+    proof = Proof(problem.require(Priced), run, node_limit=50_000, enumeration=0)
     proof.follow()
     bounds = [moment.bound for moment in run.history if moment.bound is not None]
     assert len(set(bounds)) > 5

@@ -13,7 +13,7 @@ from optmodels.table import Table
 from optmodels.testing import small_table
 from solvers.columns import Columns
 from solvers.columns.incumbent import first_partition
-from solvers.local_search.search import Descent
+from solvers.local_search.descent import Descent
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from optmodels.testing import partitions
 from solvers.local_search import LocalSearch, improve, near
 from solvers.local_search import state as statistics
 from solvers.local_search.construct import first_partition, make_feasible
+from solvers.local_search.descent import Descent
 from solvers.local_search.moves import exchange, relocate
-from solvers.local_search.search import Descent, Schedule, follow
+from solvers.local_search.search import Schedule, follow
 
 PRICES = {"spread": spread, "extent": extent}
 CONDITIONS = [

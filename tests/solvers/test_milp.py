@@ -16,6 +16,7 @@ from optmodels.solution import Status, Stop
 from optmodels.solver import Run
 from optmodels.testing import brute_force, check_solution, check_solver, small_table
 from solvers.milp import Milp
+from solvers.milp.call import Call
 from solvers.milp.highs_run import solve
 
 
@@ -179,7 +180,7 @@ def test_maximisation_has_its_bound_above():
     model.objective = pyo.Objective(expr=3 * model.x[0] + 4 * model.x[1] + 1, sense=pyo.maximize)
     bounds: list[float] = []
     run = Run(MoObam(k=2).build(small_table(4)), "milp")
-    outcome = solve(Milp(), model, warm=False, run=run, found=lambda: False, bounded=bounds.append)
+    outcome = solve(Call(model, "highs", 0.0, None, False, run, lambda: False, bounds.append))
     assert outcome.stop is Stop.CONVERGED
     assert bounds[-1] == pytest.approx(11.0)
     assert pyo.value(model.objective) == pytest.approx(11.0)

@@ -15,7 +15,6 @@ from optmodels.solver import Progress
 from optmodels.structures import Centroids
 from optmodels.testing import brute_force, check_solution, check_solver, small_table
 from solvers.pso import Pso
-from solvers.pso.flight import Flight
 
 MODELS: dict[str, Formulation] = {
     "lambda": MoObam(k=3, n_clusters=4, objective="lambda", lam=0.3),
@@ -62,7 +61,7 @@ class TestFaithful:
         solution = solver.solve(problem, seed=1)
         told = solution.details["faithful"]
         assert isinstance(told, dict)
-        flight = Flight(solver, problem, seed=1)
+        flight = solver.flight(problem, seed=1)
         for _ in range(10):
             flight.step()
         judged, sizes = problem.evaluate(flight.best_labels), np.bincount(flight.best_labels)
@@ -158,7 +157,7 @@ def test_a_front_that_is_interrupted_is_kept() -> None:
 def test_a_front_is_polished() -> None:
     problem = MoObam(k=3).build(small_table(60, seed=2))
     solver = Pso(particles=8, iterations=3, lambdas=(0.001,))
-    flight = Flight(solver, problem, seed=1, weight=0.001)
+    flight = solver.flight(problem, seed=1, weight=0.001)
     for _ in range(3):
         flight.step()
     front = solver.pareto(problem, seed=1)

@@ -83,7 +83,7 @@ def test_from_folder_to_folder_and_to_file(run: Run, folder: Path) -> None:
 def test_wrong_words(
     run: Run, people: Path, monkeypatch: pytest.MonkeyPatch, unchanged: None, words: tuple[str, ...], message: str
 ) -> None:
-    monkeypatch.setattr("solvers.blocks.crew.CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("solvers.blocks.worker_pool.CONNECT_SECONDS", 0.5)
     result = run("anonymize", people, *ROLES, "--solver", "blocks", "--k", "4", *words, "--out", "release.csv")
     assert result.exit_code == 1
     assert message in " ".join(result.output.split())

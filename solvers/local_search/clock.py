@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from optmodels.partition import Labels
 
 if TYPE_CHECKING:
-    from solvers.local_search.search import Descent
+    from solvers.local_search.descent import Descent
 
 STEP_SECONDS = 0.25
 FIRST_ROUNDS = 200
 FEW_ROUNDS = 100  # per class: with fewer there is no time to cool
-SETTLE_SHARE = 0.1  # of the time, at most, for looks at the whole partition
+LOOK_SHARE = 0.1  # of the time, at most, for looks at the whole partition
 
 
 class Clock:
@@ -36,13 +36,13 @@ class Clock:
         return self._halted() or (self._limit is not None and self.spent >= self._limit)
 
 
-class Pace:
+class TimedSteps:
     """Steps of about a quarter of a second, or shorter where asked for, and looks at what they made of the best."""
 
     def __init__(self, descent: Descent, clock: Clock, on_best: Callable[[Labels], object]) -> None:
         self._descent, self._clock, self._on_best = descent, clock, on_best
         self._rounds = FIRST_ROUNDS  # of a quarter of a second
-        self._settle_at = 0.0
+        self._look_at = 0.0
 
     def can_cool(self, seconds: float) -> bool:
         """Whether there are rounds enough in so many seconds: if not, what a hot start spoils is not mended again."""
@@ -53,20 +53,20 @@ class Pace:
         return self._rounds / STEP_SECONDS * seconds
 
     def step(self, temperature: float, most: int | None = None) -> int:
-        """Anneal, and settle unless that would take too large a share of the time; how many rounds."""
+        """Anneal, and keep what is better unless that would take too large a share of the time; how many rounds."""
         rounds = self._rounds if most is None else min(self._rounds, most)
         before = self._clock.spent
         self._descent.anneal(rounds, temperature)
         now = self._clock.spent
         wanted = rounds * STEP_SECONDS / max(now - before, 1e-4)
         self._rounds = 1 + int(min(4.0 * self._rounds, max(0.25 * self._rounds, wanted)))
-        if now >= self._settle_at:
-            self.settle()
+        if now >= self._look_at:
+            self.keep_better()
         return rounds
 
-    def settle(self) -> None:
+    def keep_better(self) -> None:
         """Keep what has become better."""
         before = self._clock.spent
-        if self._descent.settle():
+        if self._descent.keep_better():
             self._on_best(self._descent.best)
-        self._settle_at = self._clock.spent + (self._clock.spent - before) / SETTLE_SHARE
+        self._look_at = self._clock.spent + (self._clock.spent - before) / LOOK_SHARE

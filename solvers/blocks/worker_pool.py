@@ -36,7 +36,7 @@ class Step(NamedTuple, Generic[Result]):
     arguments: Callable[[int], tuple[Any, ...]]
 
 
-class Crew:
+class WorkerPool:
     """Workers that do steps, and are replaced when they die."""
 
     def __init__(self, make: Callable[[], Executor], count: Callable[[], int]) -> None:
@@ -108,16 +108,16 @@ class Crew:
 
 
 @contextmanager
-def crew(
+def worker_pool(
     backend: Backend,
     workers: int,
     client: Any = None,
     begin: Callable[..., object] | None = None,
     given: tuple[Any, ...] = (),
-) -> Iterator[Crew]:
+) -> Iterator[WorkerPool]:
     """The workers, ready; those that were started for this are gone in the end. Processes begin with `begin`."""
     if backend == "dask":
-        yield Crew(lambda: client.get_executor(pure=False), lambda: sum(client.nthreads().values()))
+        yield WorkerPool(lambda: client.get_executor(pure=False), lambda: sum(client.nthreads().values()))
         return
     made: list[Executor] = []
     share = share_of(workers)
@@ -131,10 +131,10 @@ def crew(
         return made[-1]
 
     try:
-        yield Crew(make, lambda: workers)
+        yield WorkerPool(make, lambda: workers)
     finally:
-        for pool in made:
-            pool.shutdown(wait=True, cancel_futures=True)
+        for executor in made:
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 def _begin(share: int, begin: Callable[..., object] | None, given: tuple[Any, ...]) -> None:

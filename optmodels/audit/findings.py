@@ -1,0 +1,80 @@
+"""What an audit has found, as data: it is compared with a promise, annotated, and written as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from optmodels.audit.levels import SensitiveLevels, shortfalls
+
+if TYPE_CHECKING:
+    from optmodels.conditions import Conditions
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Privacy levels and risks of a table whose classes are its groups of equal quasi-identifiers, as plain data."""
+
+    records: int
+    classes: int
+    k: int
+    average_class_size: float
+    linkage: Mapping[str, int]
+    homogeneity: Mapping[str, int]
+    prosecutor: float
+    journalist: float
+    marketer: float
+    discernibility: int
+    quasi: tuple[str, ...]
+    sensitive: Mapping[str, SensitiveLevels]
+    promise: Mapping[str, object] | None = None
+    missing: Mapping[str, object] | None = None
+    loss: Mapping[str, float] = field(default_factory=dict)
+
+    def check(self, promise: Conditions) -> list[str]:
+        """Every way in which this table falls short of a promise; nothing if it is kept."""
+        broken = [f"k is {self.k}, less than {promise.k}"] if self.k < promise.k else []
+        if not self.sensitive and promise.needs_sensitive:
+            broken.append("there is no sensitive attribute to be diverse or close")
+        strangers = [name for name in promise.attributes if name not in self.sensitive] if self.sensitive else []
+        broken += [f"'{name}', of which something is promised, is not audited as sensitive" for name in strangers]
+        for name, levels in self.sensitive.items():
+            broken += shortfalls(name, levels, promise.of(name))
+        return broken
+
+    def annotated(
+        self,
+        *,
+        promise: Mapping[str, object] | None = None,
+        missing: Mapping[str, object] | None = None,
+        loss: Mapping[str, float] | None = None,
+    ) -> Self:
+        """The same audit with what only the maker of a release knows: promise, missing values, loss."""
+        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for strict JSON: an infinite level is None."""
+        plain: dict[str, Any] = _strict(asdict(self))
+        return plain
+
+    def to_json(self) -> str:
+        """The audit as JSON text."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _strict(value: object) -> Any:
+    match value:
+        case Mapping():
+            return {str(name): _strict(inner) for name, inner in value.items()}
+        case list() | tuple():
+            return [_strict(inner) for inner in value]
+        case np.generic():
+            return _strict(value.item())
+        case float():
+            return value if isfinite(value) else None
+    return value

@@ -1,0 +1,37 @@
+"""Nothing that is imported leads back to who imports it, not even where an import waits until it is needed.
+
+Imports for type checkers alone are left out: a formulation builds problems, and a problem remembers its formulation.
+"""
+
+from __future__ import annotations
+
+import grimp
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+
+PACKAGES = ("optmodels", "formulations", "solvers")
+
+
+def rings(imports: dict[str, set[str]]) -> list[list[str]]:
+    """Modules that can be reached from each other, ring by ring."""
+    names = sorted(imports)
+    place = {name: i for i, name in enumerate(names)}
+    matrix = np.zeros((len(names), len(names)), np.int8)
+    for name in names:
+        matrix[place[name], [place[other] for other in imports[name]]] = 1
+    _, ring = connected_components(matrix, directed=True, connection="strong")
+    members: dict[int, list[str]] = {}
+    for name, number in zip(names, ring.tolist(), strict=True):
+        members.setdefault(number, []).append(name)
+    return [found for found in members.values() if len(found) > 1]
+
+
+def test_a_ring_is_found() -> None:
+    assert rings({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
+
+
+def test_no_import_leads_back_to_its_module() -> None:
+    graph = grimp.build_graph(*PACKAGES, exclude_type_checking_imports=True, cache_dir=None)
+    imports = {name: graph.find_modules_directly_imported_by(name) for name in graph.modules}
+    assert len(imports) > 200
+    assert rings(imports) == []
