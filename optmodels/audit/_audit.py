@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api import types
 
+from optmodels.audit.kept import Kept
 from optmodels.audit.levels import SensitiveLevels, sensitive_levels, shortfalls
 from optmodels.audit.report import audit_page, audit_text
 from optmodels.errors import InputError, unknown
@@ -50,6 +51,7 @@ class Audit:
     promise: Mapping[str, object] | None = None
     missing: Mapping[str, object] | None = None
     loss: Mapping[str, float] = field(default_factory=dict)
+    kept: Mapping[str, object] | None = None
 
     def check(self, promise: Conditions) -> list[str]:
         """Every way in which this table falls short of a promise; nothing if it is kept."""
@@ -68,9 +70,11 @@ class Audit:
         promise: Mapping[str, object] | None = None,
         missing: Mapping[str, object] | None = None,
         loss: Mapping[str, float] | None = None,
+        kept: Kept | None = None,
     ) -> Audit:
-        """The same audit with what only the maker of a release knows: promise, missing values, loss."""
-        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}))
+        """The same audit with what only the maker of a release knows: promise, missing values, loss, columns kept."""
+        said = self.kept if kept is None else kept.to_dict()
+        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}), kept=said)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for strict JSON: an infinite level is None."""
