@@ -48,6 +48,7 @@ class Network(FrontSolver):
     summary: ClassVar[str] = "least-cost flow to fixed centres, one answer or a front, proven on 100,000s of records"
     exact: ClassVar[bool] = True
     needs: ClassVar[tuple[type[Structure], ...]] = (Assignment,)
+    only: ClassVar[str] = "fixed centres, caps on one attribute at most, k alone"
 
     recentre: bool = False
     rounds: int = 100
