@@ -1,4 +1,4 @@
-"""`optmodels list`: which formulations, solvers and datasets there are, whether they are ready, and what goes together."""
+"""`optmodels list`: formulations, solvers and datasets, whether they can be used here, and what goes together."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from itertools import combinations
-from typing import Any
+from itertools import combinations, permutations, product
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -19,15 +19,15 @@ import solvers
 from optmodels import matrix, registry
 from optmodels.conditions import CONDITIONS, HOW, Conditions
 from optmodels.conditions.asked import BetaKind, TDistance
-from optmodels.errors import OptmodelsError, RefusedError
+from optmodels.errors import RefusedError
 from optmodels.matrix import Cell
 from optmodels.problem import Problem
-from optmodels.solution import Solution
+from optmodels.solution import Solution, Status
 from optmodels.solver import Solver
 from optmodels.testing import SAME, brute_force, brute_force_front, check_solution
 
 SECONDS = 2.0  # that a cell may search
-LATE = 20.0  # seconds after that: kernels are compiled, machines are busy
+LATE = 8.0  # seconds after that: machines are busy
 # Options that make any solver quick which has them, and parameters that make models quick to build and to judge.
 QUICK_OPTIONS = {"evaluations": 60, "population": 12, "particles": 6, "iterations": 20, "block_size": 12, "floors": 4}
 QUICK_PARAMETERS: dict[str, dict[str, Any]] = {
@@ -62,19 +62,23 @@ def walked(cell: Cell) -> None:
     problem = problem_of(cell.formulation, cell.condition, cell.task)
     if not cell.works:
         refused(cell, problem)
-    elif cell.task == "solve":
-        solution = quick(cell.solver).solve(problem, time_limit=SECONDS, seed=1)
-        assert solution.seconds < SECONDS + LATE, f"took {solution.seconds:.1f} s"
-        assert solution.labels is not None, f"found nothing: {solution.status}, {solution.stop}, {solution.details}"
-        assert cell.claims != "proven" or solution.bound is not None, "proves nothing"
-        released(solution, cell)
-    else:
-        front = solvers.pareto(problem, solver=quick(cell.solver), time_limit=SECONDS, seed=1)
-        assert front.details["seconds"] < SECONDS + LATE, f"took {front.details['seconds']:.1f} s"
-        assert len(front), f"found nothing: {front.details}"
-        assert cell.claims != "proven" or all(point.bound is not None for point in front), "proves nothing"
-        for point in front:
-            released(point, cell)
+        return
+    points, seconds, details = answered(cell, problem)
+    if seconds > SECONDS + LATE:  # a kernel was compiled, which it is only once
+        points, seconds, details = answered(cell, problem)
+    assert seconds < SECONDS + LATE, f"took {seconds:.1f} s"
+    assert points, f"found nothing: {details}"
+    for point in points:
+        assert cell.claims != "proven" or point.bound is not None, "proves nothing"
+        released(point, cell)
+
+
+def answered(cell: Cell, problem: Problem) -> tuple[list[Solution], float, object]:
+    if cell.task == "solve":
+        solution = solvers.solve(problem, solver=quick(cell.solver), time_limit=SECONDS, seed=1)
+        return [solution] if solution.labels is not None else [], solution.seconds, solution
+    front = solvers.pareto(problem, solver=quick(cell.solver), time_limit=SECONDS, seed=1)
+    return list(front), float(str(front.details["seconds"])), front.details
 
 
 def released(solution: Solution, cell: Cell) -> None:
@@ -132,3 +136,134 @@ def sample() -> tuple[Cell, ...]:
     works = covering(cell for cell in whole_matrix() if cell.works)
     refuses = covering(cell for cell in whole_matrix() if not cell.works)
     return (*works, *refuses)
+
+
+def of(cells: Iterable[Cell], formulation: str, task: str) -> list[Cell]:
+    return [cell for cell in cells if (cell.formulation, cell.task) == (formulation, task)]
+
+
+@pytest.mark.parametrize("task", matrix.TASKS)
+@pytest.mark.parametrize("formulation", registry.formulation_names())
+def test_a_sample_keeps_what_it_says(formulation: str, task: str) -> None:
+    walk(of(sample(), formulation, task))
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("condition", matrix.CONDITIONS)
+@pytest.mark.parametrize("task", matrix.TASKS)
+@pytest.mark.parametrize("formulation", registry.formulation_names())
+def test_every_cell_keeps_what_it_says(formulation: str, task: str, condition: str) -> None:
+    walk(cell for cell in of(whole_matrix(), formulation, task) if cell.condition == condition)
+
+
+def test_every_pair_that_works_is_in_the_sample() -> None:
+    def pairs(cells: Iterable[Cell]) -> set[tuple[str, ...]]:
+        names = ((one.formulation, one.task, one.condition, one.solver) for one in cells if one.works)
+        return {pair for four in names for pair in combinations(four, 2)}
+
+    assert pairs(sample()) == pairs(whole_matrix())
+    assert len(sample()) < len(whole_matrix()) / 4
+
+
+def test_nothing_is_missing() -> None:
+    cells = whole_matrix()
+    wanted = product(registry.formulation_names(), matrix.TASKS, matrix.CONDITIONS, registry.solver_names())
+    assert [(one.formulation, one.task, one.condition, one.solver) for one in cells] == list(wanted)
+    for cell in cells:
+        assert (cell.works, cell.reason is None) in ((True, True), (False, False))
+        assert cell.claims in (("proven", "feasible") if cell.works else (None,))
+    asked = [name for parameters in matrix.CONDITIONS.values() for name in parameters]
+    assert {*asked} == {*CONDITIONS, *HOW.values()}
+    ways = {*get_args(TDistance), *get_args(BetaKind)} - {"emd", "basic"}  # those two need not be said
+    assert ways <= {str(way) for parameters in matrix.CONDITIONS.values() for way in parameters.values()}
+
+
+def test_conditions_matter() -> None:
+    """None of them holds by itself: what is best under k alone breaks it."""
+    table = matrix.mixed_table()
+    labels = solvers.solve(matrix.posed("microaggregation", "k", "solve", table)).require()
+    for condition in matrix.CONDITIONS:
+        problem = matrix.posed("microaggregation", condition, "solve", table)
+        assert problem.evaluate(labels).feasible == (condition == "k"), condition
+
+
+# What is proven, against brute force.
+
+
+def proven(cell: Cell) -> None:
+    problem = problem_of(cell.formulation, cell.condition, cell.task, n=7, k=2)
+    solver = registry.solver(cell.solver)()
+    assert solver.proves(problem, front=cell.task == "pareto")
+    if cell.task == "pareto":
+        front = solvers.pareto(problem, solver=solver, time_limit=60)
+        points = sorted(tuple(point.values[o.name] for o in problem.objectives) for point in front)
+        assert points == [pytest.approx(one, abs=SAME) for one in brute_force_front(problem)]
+        assert all(point.status is Status.OPTIMAL for point in front)
+        return
+    best, solution = brute_force(problem), solver.solve(problem, time_limit=60)
+    check_solution(solution)
+    if best is None:
+        assert solution.status is Status.INFEASIBLE
+    else:
+        assert solution.status is Status.OPTIMAL
+        assert solution.value == pytest.approx(best[1].values[problem.target.name], rel=SAME, abs=SAME)
+
+
+def walk_proven(cells: Iterable[Cell]) -> None:
+    broken = []
+    for cell in cells:
+        try:
+            proven(cell)
+        except Exception as error:
+            broken.append(f"{cell}: {type(error).__name__}: {error}")
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.parametrize("formulation", registry.formulation_names())
+def test_a_sample_of_proofs_agrees_with_brute_force(formulation: str) -> None:
+    cells = covering(cell for cell in whole_matrix() if cell.claims == "proven")
+    walk_proven(cell for cell in cells if cell.formulation == formulation)
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("formulation", registry.formulation_names())
+def test_every_proof_agrees_with_brute_force(formulation: str) -> None:
+    walk_proven(cell for cell in whole_matrix() if cell.claims == "proven" and cell.formulation == formulation)
+
+
+# Fronts of any two objectives.
+
+
+def ordered_pairs(formulation: str) -> list[tuple[str, str]]:
+    """Any two of the model's objectives and target and of the quantities of any table, in either order."""
+    problem = problem_of(formulation, "k", "solve", n=12, k=3)
+    own = dict.fromkeys([problem.target.name, *(objective.name for objective in problem.objectives)])
+    return list(permutations([*dict.fromkeys([*own, "entropy", "linkage", "homogeneity", "closeness", "classes"])], 2))
+
+
+def has_front(formulation: str, condition: str, pair: tuple[str, str]) -> None:
+    problem = problem_of(formulation, condition, "solve", n=12, k=3).with_objectives(*pair)
+    front = solvers.pareto(problem, options={"evaluations": 20}, time_limit=1, seed=1)
+    assert [objective.name for objective in front.problem.objectives] == list(pair)
+    assert len(front), f"{pair}: {front.details}"
+    for point in front:
+        check_solution(point)
+
+
+@pytest.mark.parametrize("formulation", registry.formulation_names())
+def test_any_two_objectives_have_a_front(formulation: str) -> None:
+    """Every two of them in one order, the target first and last among them."""
+    pairs = ordered_pairs(formulation)
+    target = pairs[0][0]
+    for place, pair in enumerate(combinations(dict.fromkeys(name for name, _ in pairs), 2)):
+        has_front(formulation, "k", pair if place % 2 else pair[::-1])
+    has_front(formulation, "distinct-l", (target, "linkage"))
+    has_front(formulation, "distinct-l", ("linkage", target))
+
+
+@pytest.mark.matrix
+@pytest.mark.parametrize("condition", ["k", "most-share", "t-ordered"])
+@pytest.mark.parametrize("formulation", registry.formulation_names())
+def test_any_two_objectives_have_a_front_in_any_order(formulation: str, condition: str) -> None:
+    for pair in ordered_pairs(formulation):
+        has_front(formulation, condition, pair)
