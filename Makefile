@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test lint clean
+.PHONY: demo test matrix lint clean
 
 demo: $(VENV)/.compiled
 	$(BIN)/optmodels demo --out demo
@@ -12,6 +12,10 @@ demo: $(VENV)/.compiled
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs=2 lint $(VENV)/.compiled
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+# Every formulation, task, condition and solver, solved: what `optmodels list matrix` says, cell by cell.
+matrix: $(VENV)/.installed-dev $(VENV)/.compiled
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m matrix tests/contracts/test_matrix.py
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
 from optmodels.errors import InputError, MissingDependencyError, unknown
 from optmodels.problem import Formulation
-from optmodels.solver import SOLVERS, Solver, solvers_for
+from optmodels.solver import SOLVERS, Solver, installed, solvers_for
 
 FORMULATIONS = "optmodels.formulations"
 
@@ -29,12 +28,12 @@ Configurable = TypeVar("Configurable", bound="Formulation | Solver")
 
 def formulation_names() -> tuple[str, ...]:
     """The names of all formulations, without importing any."""
-    return tuple(sorted(_found(FORMULATIONS)))
+    return tuple(installed(FORMULATIONS))
 
 
 def solver_names() -> tuple[str, ...]:
     """The names of all solvers, without importing any."""
-    return tuple(sorted(_found(SOLVERS)))
+    return tuple(installed(SOLVERS))
 
 
 def formulation(name: str) -> type[Formulation]:
@@ -77,12 +76,8 @@ def check_names(kind: type[Configurable], options: Iterable[str]) -> None:
             raise InputError(f"There is no {what} of '{kind.name}' named '{name}'.{listing}")
 
 
-def _found(group: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=group)}
-
-
 def _load(group: str, what: str, name: str, base: type[Configurable]) -> type[Configurable]:
-    found = _found(group)
+    found = installed(group)
     if name not in found:
         raise unknown(what, name, found)
     try:

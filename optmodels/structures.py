@@ -35,6 +35,7 @@ class Structure:
     title: ClassVar[str]  # what a table of solvers calls it
     absent: ClassVar[str]
     present: ClassVar[str] = ""
+    usual: ClassVar[bool] = False  # whether any problem has it that does not say otherwise
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +87,7 @@ class Centroids(Structure):
 
     title: ClassVar[str] = "places of records"
     absent: ClassVar[str] = "its records have no places, so that none is near another."
+    usual: ClassVar[bool] = True
 
     price: Price
     test: ClassTest
@@ -275,6 +277,7 @@ class Parts(Structure):
 
     title: ClassVar[str] = "parts that can be solved alone"
     absent: ClassVar[str] = "it cannot be posed for some of the records."
+    usual: ClassVar[bool] = True
 
     restricted: Callable[[Rows, Rows | None], Problem]
     stand_in: str | None = None

@@ -202,7 +202,7 @@ def check_solver(
             assert problem.target.worse(solution.bound, optimum) <= scale, "a bound beyond the optimum"
         if solution.status is Status.OPTIMAL:
             assert abs(solution.value - optimum) <= scale, "called optimal and is not"  # type: ignore[operator]
-        if solver.exact:
+        if solver.proves(problem):
             assert solution.status is Status.OPTIMAL, f"an exact solver did not finish: {solution!r}"
         again = solver.solve(problem, seed=seed, time_limit=time_limit)
         assert again.value == solution.value, "two runs with one seed disagree"

@@ -81,6 +81,11 @@ class Auto(FrontSolver):
         able = _able(_wanted_for_fronts(problem, None), problem, front=True)
         return None if able else "every solver of fronts on this machine refuses it."
 
+    def proves(self, problem: Problem, *, front: bool = False) -> bool:
+        """What the solver proves that it would choose without a time limit."""
+        chosen = front_choice(problem, None) if front else choice(problem)
+        return registry.solver(chosen.name)().proves(problem, front=front)
+
     def search(self, problem: Problem, run: Run) -> None:
         """Let the chosen solver search on the same run."""
         chosen = choice(problem, run.time_limit)

@@ -46,6 +46,7 @@ class Univariate(Solver):
     exact: ClassVar[bool] = True
     needs: ClassVar[tuple[type[Structure], ...]] = (Priced,)
     rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount,)
+    only: ClassVar[str] = "squared distances of one ordered attribute, k alone"
 
     def cannot(self, problem: Problem) -> str | None:
         """One attribute may vary, prices must be squared errors, and only the size of classes may matter."""

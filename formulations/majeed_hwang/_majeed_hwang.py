@@ -105,6 +105,7 @@ class MajeedHwangProblem(Problem):
     """Distortion and disclosure of one table's partitions, each class generalised as the formulation says."""
 
     release_method: ClassVar[Method] = "hierarchy"
+    _whole: MajeedHwangProblem | None = None  # what this is a part of
 
     def __init__(self, table: Table, formulation: MajeedHwang, seed: int) -> None:
         if not table.sensitive:
@@ -147,7 +148,9 @@ class MajeedHwangProblem(Problem):
 
     @cached_property
     def usefulness(self) -> dict[str, float]:
-        """The weight of each quasi-identifier; they sum to 100."""
+        """The weight of each quasi-identifier in the whole table; they sum to 100."""
+        if self._whole is not None:
+            return self._whole.usefulness
         given = self.formulation.weights
         if given is None:
             found = usefulness(self.table, trees=self.formulation.trees, seed=self.seed)
@@ -291,11 +294,16 @@ class MajeedHwangProblem(Problem):
         Where every part keeps `most_disclosure` the whole does: it discloses their mean, or less where classes of
         different parts look alike.
         """
-        _ = self.usefulness  # of the whole table, before there are parts of it
         part = copy(self)
+        part._whole = self._whole or self
         part.table, part.test, part.leaves = self.table.take(rows), self.test.take(rows), self.leaves[rows]
         part.objectives = _objectives(len(rows))
         return part
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A part goes to other processes with the weights of the whole, and without the whole.
+        alone = {} if self._whole is None else {"usefulness": self.usefulness, "_whole": None}
+        return {**self.__dict__, **alone}
 
     def _revised(self, formulation: MajeedHwang) -> MajeedHwangProblem:
         other = MajeedHwangProblem(self.table, formulation, self.seed)

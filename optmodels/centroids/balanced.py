@@ -1,4 +1,4 @@
-"""Matrices of centres as decisions where classes have size bounds and caps: records go to them at least cost."""
+"""Matrices of centres as decisions where classes have bounds on sizes and values: records go to them at least cost."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.centroids.exchanges import Bounded, bounded, exchanged
 from optmodels.centroids.kernel import Asked, measure_all
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.flow import Bounds, Flow
+from optmodels.flow.flow import sizes_only
 from optmodels.flow.pricing import ArcCosts
 from optmodels.parallel import threads
 from optmodels.partition import Labels, canonical
@@ -22,8 +24,9 @@ from optmodels.structures import Assignment, Centroids
 
 @dataclass(frozen=True, eq=False)
 class BalancedSpace(CentroidSpace):
-    """A decision's partition is the cheapest assignment to its centres that keeps sizes and caps: all are feasible.
+    """A decision's partition is the cheapest assignment to its centres that keeps sizes and bounds on values.
 
+    Where that is a network all of them are feasible. What is beyond a network is kept by exchanges of records after it.
     What a partition costs is measured around the means of its classes, not around the centres that led to it.
 
     >>> import pandas as pd
@@ -49,15 +52,21 @@ class BalancedSpace(CentroidSpace):
     def _network(self) -> tuple[NDArray[np.int32], Bounds]:
         return self.assignment.network()
 
+    @cached_property
+    def _bounded(self) -> Bounded:
+        return bounded(self.assignment)
+
     def decode(self, decisions: Floats, asked: Asked | None = None, *, mend: bool = True) -> Decoded:
         """The cheapest assignments to the centres of flat decisions, one per row, measured."""
         grain = self._fine
         with threads() as pool:
-            homes = list(pool.map(self._assigned, self.matrices(decisions).numeric))
+            assigned = list(pool.map(self._assigned, self.matrices(decisions).numeric))
+        homes = [home for home, _ in assigned]
         labels = np.empty((len(homes), self.price.n), np.int32)
         labels[:, grain.unit_of] = homes
         found = measure_all(grain.units, self.test, asked or Asked(np.zeros(0), False), labels, self.n_centroids)
         found.prices[:] = [self.assignment.distance(canonical(home)) for home in homes]
+        np.maximum(found.missing, [broken for _, broken in assigned], out=found.missing)
         return Decoded(grain, found)
 
     def settling(self, decision: Floats) -> Iterator[Labels]:
@@ -71,13 +80,19 @@ class BalancedSpace(CentroidSpace):
             yield labels
             least, decision = value, self.decision(labels)
 
-    def _assigned(self, centres: Floats) -> Labels:
+    def _assigned(self, centres: Floats) -> tuple[Labels, int]:
+        """The class of each record, and how many classes break something: none where assigning is a network."""
         value, bounds = self._network
         costs = self.assignment.arc_costs(centres)
         flow = Flow(costs, value, bounds)
+        if self.assignment.no_network is not None:
+            if not flow.finish():  # what a network can hold may be in the way of what it cannot
+                flow = Flow(costs, np.zeros_like(value), sizes_only(bounds.least, bounds.most))
+                flow.finish()
+            return exchanged(self.test, self._bounded, self.assignment.points, centres, flow.home)
         if not flow.finish():
             raise AssertionError("sizes and bounds that were found possible cannot be met")
-        return flow.home if self.assignment.bounds_at is None else self._sized(costs, flow.home)
+        return (flow.home if self.assignment.bounds_at is None else self._sized(costs, flow.home)), 0
 
     def _sized(self, costs: ArcCosts, home: Labels) -> Labels:
         """An assignment that keeps the bounds of its classes' own sizes: these or, if need be, equal ones."""

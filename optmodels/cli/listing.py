@@ -1,4 +1,4 @@
-"""`optmodels list`: which formulations, solvers and datasets there are, and whether they can be used here."""
+"""`optmodels list`: formulations, solvers and datasets, whether they can be used here, and what goes together."""
 
 from __future__ import annotations
 
@@ -16,19 +16,37 @@ if TYPE_CHECKING:
     from optmodels.problem import Formulation
     from optmodels.solver import Solver
 
-KINDS = ("formulations", "solvers", "datasets")
+KINDS = ("formulations", "solvers", "datasets", "matrix")
 READY = "ready"
+
+
+def _only(what: str) -> Any:
+    return typer.Option(metavar="A,B", help=f"Of the matrix, only these {what}.")
 
 
 def list_(
     what: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What to list.")],
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")] = False,
+    formulation: Annotated[list[str] | None, _only("formulations")] = None,
+    task: Annotated[list[str] | None, _only("tasks: solve, pareto")] = None,
+    condition: Annotated[list[str] | None, _only("conditions")] = None,
+    solver: Annotated[list[str] | None, _only("solvers")] = None,
 ) -> None:
-    """List formulations with their parameters, solvers with their options, or datasets."""
+    """List formulations with their parameters, solvers with their options, datasets, or the matrix of what works."""
     from optmodels.cli import show
     from optmodels.cli.output import put_json
 
     chosen("list", what, KINDS)
+    named = {"formulation": formulation, "task": task, "condition": condition, "solver": solver}
+    if what == "matrix":
+        from optmodels.cli import matrix
+
+        cells = matrix.matrix(**{option: texts or () for option, texts in named.items()})
+        put_json(matrix.document(cells)) if json else matrix.put(cells)
+        return
+    for option, texts in named.items():
+        if texts:
+            raise InputError(f"--{option} is about 'list matrix', and '{what}' are listed: leave it out.")
     rows = {"formulations": formulations, "solvers": solvers, "datasets": datasets}[what]()
     if json:
         put_json(rows)
@@ -61,7 +79,7 @@ def formulations() -> list[dict[str, Any]]:
 
 
 def solvers() -> list[dict[str, Any]]:
-    """Every solver: whether it is ready or why not, its summary, what it answers with, its options with defaults."""
+    """Every solver: whether it is ready, its summary, what it answers with and takes, its options with defaults."""
     from optmodels.registry import solver, solver_names
 
     return [_described(name, solver, "options") for name in solver_names()]
@@ -105,7 +123,8 @@ def _answers(kind: type[Formulation] | type[Solver]) -> dict[str, str]:
 
     if not issubclass(kind, Solver):
         return {}
-    return {"answers": "one solution or a Pareto front" if issubclass(kind, FrontSolver) else "one solution"}
+    answers = "one solution or a Pareto front" if issubclass(kind, FrontSolver) else "one solution"
+    return {"answers": answers, "takes": kind.takes()}
 
 
 def _defaults(kind: Any) -> dict[str, Any]:

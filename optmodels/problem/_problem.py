@@ -185,13 +185,6 @@ class Problem(ABC):
         """
         raise RefusedError(f"The formulation '{self.formulation.name}' has no Pyomo view.")
 
-    def lacks_pymoo(self) -> str | None:
-        """Why `to_pymoo` would refuse, or None."""
-        assignment = self.structure(Assignment)
-        if assignment is None or assignment.no_network is None:
-            return None
-        return f"records are to be assigned to centres at least cost, and {assignment.no_network}"
-
     def to_pymoo(self, n_centroids: int | None = None, *, mend: bool = True) -> View[CentroidProblem]:
         """The problem as a pymoo Problem over matrices of centroids, which any pymoo algorithm can minimise.
 
@@ -199,10 +192,8 @@ class Problem(ABC):
         number is free. Without `mend` records only join their nearest centroid, and conditions are constraints.
 
         Raises:
-            RefusedError: records cannot be assigned to centroids; `lacks_pymoo` says so beforehand.
+            RefusedError: it is asked for without mending, and nearest centroids are not what the problem is about.
         """
-        if reason := self.lacks_pymoo():
-            raise RefusedError(f"The formulation '{self.formulation.name}' has no pymoo view: {reason}")
         if self.structure(Assignment) is not None and not mend:
             raise RefusedError(
                 f"The formulation '{self.formulation.name}' has no pymoo view without mending: nearest centres hardly "

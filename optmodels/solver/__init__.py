@@ -1,6 +1,7 @@
 """The solver's contract, and the run that judges what it finds."""
 
 from optmodels.solver._solver import SOLVERS, FrontSolver, Solver, solvers_for
+from optmodels.solver.installed import installed
 from optmodels.solver.run import CONTRADICTED, PROVEN, OnProgress, Progress, Run
 
 __all__ = [
@@ -12,5 +13,6 @@ __all__ = [
     "Progress",
     "Run",
     "Solver",
+    "installed",
     "solvers_for",
 ]

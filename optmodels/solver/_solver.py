@@ -9,7 +9,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import fields
-from importlib.metadata import entry_points
 from importlib.util import find_spec
 from numbers import Real
 from typing import Any, ClassVar
@@ -21,6 +20,7 @@ from optmodels.errors import InputError, RefusedError, whole
 from optmodels.front import ParetoFront
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
+from optmodels.solver.installed import installed
 from optmodels.solver.run import OnProgress, Run
 from optmodels.structures import Structure
 
@@ -41,11 +41,12 @@ class Solver(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    exact: ClassVar[bool] = False  # whether it sets a bound
+    exact: ClassVar[bool] = False  # whether it can prove an answer best; `proves` says of which problems
     requires: ClassVar[tuple[str, ...]] = ()  # modules it needs beyond the core's
 
     needs: ClassVar[tuple[type[Structure], ...]] = ()  # what it must know of a problem
     rejects: ClassVar[tuple[type[Structure], ...]] = ()  # what it cannot cope with
+    only: ClassVar[str] = ""  # what `cannot` asks for beyond that, in words
 
     def refuses(self, problem: Problem) -> str | None:
         """Why this solver cannot work on the problem, or None: by what it needs and rejects, and `cannot`."""
@@ -64,6 +65,23 @@ class Solver(ABC):
     def refuses_front(self, problem: Problem) -> str | None:
         """Why there is no front of the problem by this solver, or None."""
         return "it answers with one solution, not with a front."
+
+    def proves(self, problem: Problem, *, front: bool = False) -> bool:
+        """Whether what it finds of a problem that it takes is proven best, given the time; of a front, every point."""
+        return self.exact and not front
+
+    @classmethod
+    def takes(cls) -> str:
+        """The problems that it takes, in words.
+
+        >>> from optmodels.registry import solver
+        >>> solver("columns").takes()
+        'a price for each class; up to 6,000 records'
+        """
+        needed = [kind.title for kind in cls.needs if not kind.usual] or ["any problem"]
+        without = " or ".join(kind.title for kind in cls.rejects)
+        has = " and ".join(needed) + (f", without {without}" if without else "")
+        return f"{has}; {cls.only}" if cls.only else has
 
     @abstractmethod
     def search(self, problem: Problem, run: Run) -> None:
@@ -150,13 +168,17 @@ class FrontSolver(Solver):
 
 def solvers_for(problem: Problem, *, front: bool = False) -> Iterator[str]:
     """The names of the solvers on this machine that take a problem, for one answer or for a front."""
-    for entry in sorted(entry_points(group=SOLVERS), key=lambda entry: entry.name):
-        kind: type[Solver] = entry.load()
-        if kind.missing() is not None:
+    for name, entry in installed(SOLVERS).items():
+        try:
+            kind: type[Solver] = entry.load()
+            if kind.missing() is not None:
+                continue
+            solver = kind()
+            able = (solver.refuses_front(problem) if front else solver.refuses(problem)) is None
+        except Exception:  # one broken plug-in must not hide the others
             continue
-        solver = kind()
-        if (solver.refuses_front(problem) if front else solver.refuses(problem)) is None:
-            yield entry.name
+        if able:
+            yield name
 
 
 def _check(time_limit: float | None, seed: int) -> None:

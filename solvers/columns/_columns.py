@@ -18,7 +18,7 @@ from solvers.columns.cuts import violated
 from solvers.columns.finish import at_hand, finish
 from solvers.columns.generation import Certificate
 from solvers.columns.incumbent import first_partition, improved
-from solvers.columns.listing import by_listing
+from solvers.columns.listing import by_listing, possible_classes
 from solvers.columns.proof import Proof
 
 _MOST_RECORDS = 6_000  # the pairwise bound is a dense matrix
@@ -61,6 +61,7 @@ class Columns(Solver):
     exact: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("highspy",)
     needs: ClassVar[tuple[type[Structure], ...]] = (Priced,)
+    only: ClassVar[str] = f"up to {_MOST_RECORDS:,} records"
 
     cuts_a_round: int = 60
     node_limit: int = 50_000
@@ -79,6 +80,11 @@ class Columns(Solver):
                 "cut the table into blocks, or use local search."
             )
         return None
+
+    def proves(self, problem: Problem, *, front: bool = False) -> bool:
+        """Of a plain price nothing is known, so that all classes must be few enough to be listed."""
+        priced = problem.require(Priced)
+        return not front and (priced.compiled is not None or possible_classes(priced) <= self.enumeration)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Incumbent, linear master, cuts, finish; each proves and offers what it can."""

@@ -29,7 +29,7 @@ _OFTEN = 4_096  # classes listed between two looks at the clock
 def by_listing(problem: Problem, run: Run, most: int) -> None:
     """The proven best partition where at most so many classes are possible; else the best one of those met."""
     priced = problem.require(Priced)
-    possible = sum(comb(problem.n, size) for size in _sizes(priced, problem.n))
+    possible = possible_classes(priced)
     if possible <= most and (listed := _all_classes(priced, problem.n, run)) is not None:
         run.details["classes"] = f"all {len(listed)} that meet the conditions"
         _combine(priced, listed, run, complete=True)
@@ -47,6 +47,11 @@ def by_listing(problem: Problem, run: Run, most: int) -> None:
     )
     if isinstance(priced.price, PlainPrice) and not run.expired:
         _combine(priced, priced.price.met(_COMBINED), run, complete=False)
+
+
+def possible_classes(priced: Priced) -> int:
+    """How many classes of an allowed size there are."""
+    return sum(comb(priced.n, size) for size in _sizes(priced, priced.n))
 
 
 def _sizes(priced: Priced, n: int) -> range:

@@ -81,10 +81,6 @@ class Evolution(FrontSolver):
     def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
         """The pymoo algorithm, with operators made for the problem; its sampling begins with `starts`."""
 
-    def cannot(self, problem: Problem) -> str | None:
-        """Records must be assignable to centroids."""
-        return problem.lacks_pymoo()
-
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the members of the front."""
         self._evolve(problem, run, run.offer)
@@ -313,10 +309,10 @@ class FrontSearch:
             with threads(_TASKS) as pool:
                 found = list(pool.map(partial(self._improved, seconds), tasks))
             for better in found:
+                searches += 1  # those that cannot even begin count as well, or there would be no end of them
                 if better is None:
                     continue
                 self._charged += better.evaluations
-                searches += 1
                 if self._judge(better.labels):
                     self._join(infills, better.labels)
             self._searched += self._work - before

@@ -82,6 +82,10 @@ class Generalise(FrontSolver):
             )
         return None
 
+    def proves(self, problem: Problem, *, front: bool = False) -> bool:
+        """The front of few records is found exactly, where the model can be posed for every disclosure."""
+        return front and _has_exact_front(problem)
+
     def search(self, problem: Problem, run: Run) -> None:
         """Offer classes for every generosity; while they disclose too much, merged ones and higher floors."""
         levels = problem.require(Levels)
@@ -113,8 +117,7 @@ class Generalise(FrontSolver):
             for labels in stairs.climb(problem.test, run, floor=floor):
                 run.keep(labels)
         run.keep(np.zeros(problem.n, np.int64))
-        few = problem.n <= _EXACT_RECORDS and _bounded_by_disclosure(problem)
-        if few and problem.lacks_pyomo() is None and not run.expired:
+        if _has_exact_front(problem) and not run.expired:
             before = len(run.front)
             complete = run.details["complete"] = _exact_front(problem, levels, run)
             if complete:
@@ -217,9 +220,10 @@ def _offer_merged(levels: Levels, most: float, labels: Labels, run: Run) -> None
             return
 
 
-def _bounded_by_disclosure(problem: Problem) -> bool:
-    """Whether the two objectives are the model's own, the second of which it can bound."""
-    return [objective.name for objective in problem.objectives] == ["distortion", "disclosure"]
+def _has_exact_front(problem: Problem) -> bool:
+    """Whether records are few, and the two objectives the model's own, the second of which it can bound."""
+    own = [objective.name for objective in problem.objectives] == ["distortion", "disclosure"]
+    return problem.n <= _EXACT_RECORDS and own and problem.lacks_pyomo() is None
 
 
 def _exact_front(problem: Problem, levels: Levels, run: Run) -> bool:

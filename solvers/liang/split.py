@@ -43,6 +43,7 @@ class LiangSplit(Solver):
         Parts,
     )
     rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount,)
+    only: ClassVar[str] = "k alone"
 
     groups: int = 3
     solver: str = "columns"

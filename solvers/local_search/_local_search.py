@@ -11,7 +11,7 @@ from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
-from optmodels.structures import Assignment, Priced
+from optmodels.structures import Priced
 from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
 from solvers.local_search.descent import WORKERS, Descent
@@ -47,10 +47,6 @@ class LocalSearch(Solver):
             whole("iterations", self.iterations, 0)
         if self.workers is not None:
             whole("workers", self.workers, 1)
-
-    def cannot(self, problem: Problem) -> str | None:
-        """Sizes and caps must leave a way to a first partition."""
-        return None if problem.structure(Assignment) is None else problem.lacks_pymoo()
 
     def _workers(self, run: Run) -> int:
         if self.workers is not None:

@@ -38,6 +38,7 @@ class Milp(Solver):
     summary: ClassVar[str] = "the Pyomo view through HiGHS or another MILP solver; proves optimality on small tables"
     exact: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("pyomo", "highspy")
+    only: ClassVar[str] = "with a Pyomo view, which few records have"
 
     solver: str = "highs"
     log: str | Path | None = None

@@ -48,6 +48,7 @@ class Network(FrontSolver):
     summary: ClassVar[str] = "least-cost flow to fixed centres, one answer or a front, proven on 100,000s of records"
     exact: ClassVar[bool] = True
     needs: ClassVar[tuple[type[Structure], ...]] = (Assignment,)
+    only: ClassVar[str] = "fixed centres, bounds on one attribute at most"
 
     recentre: bool = False
     rounds: int = 100
@@ -63,6 +64,10 @@ class Network(FrontSolver):
         if not assignment.is_target:
             return f"it minimises the distance to centres, and '{problem.target.name}' is asked for."
         return assignment.no_network
+
+    def proves(self, problem: Problem, *, front: bool = False) -> bool:
+        """Every point of a front is the optimum of its level."""
+        return True
 
     def search(self, problem: Problem, run: Run) -> None:
         """Solve over few arcs, price all of them, and repeat until none is missing."""

@@ -94,10 +94,10 @@ class Pso(FrontSolver):
             raise InputError("faithful is about the paper's swarm: use it with swarm='paper'.")
 
     def cannot(self, problem: Problem) -> str | None:
-        """Records must be assignable to centroids; the faithful swarm knows the loss around raw ones only."""
+        """The faithful swarm knows the loss around raw centroids only."""
         if self.faithful and (problem.structure(Assignment) or not problem.require(Centroids).scales):
             return "the faithful swarm scores raw centroids as MO-OBAM does, which this model does not: drop faithful."
-        return problem.lacks_pymoo()
+        return None
 
     def refuses_front(self, problem: Problem) -> str | None:
         """Pymoo's swarm has one answer."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +19,7 @@ from optmodels.errors import InputError, RefusedError
 from optmodels.partition import class_sizes
 from optmodels.structures import Assignment, Centroids
 from optmodels.table import Table
-from optmodels.testing import brute_force, brute_force_front, check_solver, small_table
+from optmodels.testing import brute_force, brute_force_front, check_solution, check_solver, small_table
 from solvers.evolution.settle import Settler
 from solvers.network import Network
 
@@ -119,9 +121,23 @@ class TestDecoding:
         decisions = np.random.default_rng(seed).uniform(view.native.xl, view.native.xu, (4, view.native.n_var))
         assert all(problem.evaluate(view.decode(decision)).feasible for decision in decisions)
 
-    def test_what_is_no_bound_is_refused(self) -> None:
-        problem = Aminifar(n_clusters=2, centres="free", t=0.4).build(small_table(8, values=3))
-        assert "which has 3 values, is no bound" in (problem.lacks_pymoo() or "")
+    @settings(max_examples=25)
+    @given(
+        st.integers(0, 1000),
+        st.sampled_from([{"t": 0.35}, {"distinct_l": 2}, {"entropy_l": 1.8}, {"alpha": 2.0}, {"alpha": 2.0, "t": 0.4}]),
+        st.sampled_from(["exact", "at-least"]),
+    )
+    def test_what_is_no_network_is_kept_by_exchanges(self, seed: int, asked: dict[str, Any], sizes: Any) -> None:
+        """Three values of each of two attributes: what is possible at all some of few decisions reach."""
+        table = small_table(9, seed=seed % 11, sensitive=2, values=3)
+        problem = Aminifar(n_clusters=3, centres="free", sizes=sizes, **asked).build(table)
+        assert problem.require(Assignment).no_network is not None
+        view = problem.to_pymoo()
+        decisions = np.random.default_rng(seed).uniform(view.native.xl, view.native.xu, (4, view.native.n_var))
+        missing = view.native.decode(decisions).partitions.missing
+        feasible = [problem.evaluate(view.decode(decision)).feasible for decision in decisions]
+        assert feasible == [lacking == 0 for lacking in missing]
+        assert any(feasible) == (brute_force(problem) is not None)
 
     def test_settling_falls_until_nothing_moves(self) -> None:
         problem = free("exact", 40)
@@ -132,12 +148,11 @@ class TestDecoding:
         assert values == sorted(values, reverse=True)
         assert all(problem.evaluate(labels).feasible for labels in found)
 
-    def test_two_capped_attributes_are_refused(self) -> None:
+    @pytest.mark.parametrize("solver", ["nsga2", "pso", "local_search", "blocks"])
+    def test_two_capped_attributes_are_kept(self, solver: str) -> None:
         problem = Aminifar(n_clusters=2, centres="free", alpha=2).build(small_table(8, sensitive=2, values=2))
-        assert "bound one of them" in (problem.lacks_pymoo() or "")
-        for name in ("nsga2", "pso"):
-            with pytest.raises(RefusedError, match="bound one of them"):
-                registry.solver(name)().solve(problem)
+        check_solution(solution := registry.solver(solver)().solve(problem, time_limit=2))
+        assert solution.labels is not None
 
     def test_nearest_centres_are_no_classes(self) -> None:
         with pytest.raises(RefusedError, match="mend=False"):

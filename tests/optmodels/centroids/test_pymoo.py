@@ -17,7 +17,7 @@ from optmodels.centroids import pymoo_problem
 from optmodels.centroids.operators import CentroidSampling, SamePartition
 from optmodels.centroids.pymoo_problem import CentroidProblem
 from optmodels.centroids.space import Decoded
-from optmodels.errors import InputError, RefusedError
+from optmodels.errors import InputError
 from optmodels.partition import canonical, class_sizes
 from optmodels.price import Floats
 from optmodels.problem import Formulation, Problem
@@ -224,7 +224,10 @@ class TestMemory:
         assert native.decoded < 20
 
 
-@pytest.mark.parametrize("model", [LiangSamavi(k=2), Aminifar(n_clusters=3), MajeedHwang(k=2, trees=2)])
+@pytest.mark.parametrize(
+    "model",
+    [LiangSamavi(k=2), Aminifar(n_clusters=3), Aminifar(n_clusters=2, t=0.45), MajeedHwang(k=2, trees=2)],
+)
 def test_every_model_has_a_view_whose_values_are_the_judge_s(model: Formulation) -> None:
     problem = model.build(small_table(9))
     view = problem.to_pymoo()
@@ -234,13 +237,6 @@ def test_every_model_has_a_view_whose_values_are_the_judge_s(model: Formulation)
         found = problem.evaluate(view.decode(decision))
         assert found.feasible
         assert cost == pytest.approx([found.values[objective.name] for objective in problem.objectives])
-
-
-def test_caps_on_two_attributes_have_no_view() -> None:
-    problem = Aminifar(n_clusters=2, alpha=2).build(small_table(8, sensitive=2, values=2))
-    assert problem.lacks_pymoo() is not None
-    with pytest.raises(RefusedError, match="has no pymoo view"):
-        problem.to_pymoo()
 
 
 @pytest.mark.parametrize(("model", "n_centroids"), [("mo-obam", 0), ("classes", 3)])
