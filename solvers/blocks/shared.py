@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from optmodels.errors import InputError
+
 _ALIGNED = 64
 
 
@@ -40,7 +42,13 @@ class Shared:
 def shared(thing: object) -> Iterator[Shared]:
     """The thing laid out in a temporary file, which is removed at the end."""
     found: list[pickle.PickleBuffer] = []
-    rest = pickle.dumps(thing, protocol=5, buffer_callback=found.append)
+    try:
+        rest = pickle.dumps(thing, protocol=5, buffer_callback=found.append)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"Other processes cannot be given this problem: {error}. Keep functions that a problem holds at the level "
+            "of a module, or work on blocks in this process (backend='in-process')."
+        ) from error
     buffers = [buffer.raw() for buffer in found]
     starts = [0]
     for buffer in buffers:

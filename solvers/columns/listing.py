@@ -82,9 +82,7 @@ def _combine(priced: Priced, classes: list[Rows], run: Run, *, complete: bool) -
         return
     share = 1.0 if complete else _COMBINING_SHARE  # of the time left: the search goes on afterwards
     seconds = _LONG if run.time_limit is None else share * run.remaining
-    best = cheapest_partition(
-        priced.n, classes, priced.price.of, seconds, n_classes=priced.n_classes, start=start
-    )
+    best = cheapest_partition(priced.n, classes, priced.price.of, seconds, n_classes=priced.n_classes, start=start)
     if best.classes is not None:
         labels = np.empty(priced.n, np.int64)
         for label, rows in enumerate(best.classes):
