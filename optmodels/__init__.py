@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from optmodels.errors import OptmodelsError as OptmodelsError
     from optmodels.errors import RefusedError as RefusedError
     from optmodels.front import ParetoFront as ParetoFront
+    from optmodels.price import PlainPrice as PlainPrice
     from optmodels.problem import Evaluation as Evaluation
     from optmodels.problem import Formulation as Formulation
     from optmodels.problem import Objective as Objective
+    from optmodels.problem import PricedProblem as PricedProblem
     from optmodels.problem import Problem as Problem
     from optmodels.problem import View as View
     from optmodels.release import Release as Release
@@ -56,7 +58,8 @@ _names, _exported, __dir__ = lazy(
             "RefusedError",
         ],
         "optmodels.front": ["ParetoFront"],
-        "optmodels.problem": ["Evaluation", "Formulation", "Objective", "Problem", "View"],
+        "optmodels.price": ["PlainPrice"],
+        "optmodels.problem": ["Evaluation", "Formulation", "Objective", "PricedProblem", "Problem", "View"],
         "optmodels.release": ["Release"],
         "optmodels.solution": ["Solution", "Status", "Stop"],
         "optmodels.solver": ["FrontSolver", "OnProgress", "Progress", "Run", "Solver"],

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numba import njit
@@ -89,6 +89,12 @@ class PlainPrice:
     n: int
     rows: NDArray[np.int64] | None = None  # where it is of some of the records only, their numbers among all
     _known: dict[bytes, float] = field(default_factory=dict, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Functions written on the spot travel to other processes as well; what is remembered does not."""
+        from joblib import wrap_non_picklable_objects
+
+        return PlainPrice, (wrap_non_picklable_objects(self.function, keep_wrapper=False), self.n, self.rows)
 
     def take(self, rows: NDArray[np.integer]) -> PlainPrice:
         """The price of classes of some of the records."""

@@ -40,7 +40,7 @@ class Structure:
 
 @dataclass(frozen=True, eq=False)
 class Priced(Structure):
-    """The target is a sum of class prices divided by `scale`, and each class meets the conditions alone.
+    """The target is to be made small, a sum of class prices over `scale`, and each class meets the conditions alone.
 
     `largest` is a class size that some optimal partition never exceeds, or None where no such size is known.
     """

@@ -23,6 +23,7 @@ from optmodels.structures import (
 
 # Where to switch, from benchmarks/scaling.py and benchmarks/fronts.py.
 _COLUMNS_RECORDS = 3_000  # a gap of 1% takes seconds up to 500, and minutes give a bound up to about this
+_LISTED_RECORDS = 17  # two to the power of this many classes, each priced by a function in Python
 _LOCAL_SEARCH_RECORDS = 300_000
 _BLOCK_RECORDS_PER_SECOND = 20_000  # of local search in blocks, on two cores, from benchmarks/blocks.py
 _EXACT_FRONT_RECORDS = 24
@@ -183,7 +184,11 @@ def _wanted(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
 def _wanted_for_prices(problem: Problem, priced: Priced, time_limit: float | None) -> Iterator[Choice]:
     n = priced.n
     yield Choice("univariate", "of one ordered attribute under k alone the optimal classes are a shortest path")
-    if n <= _COLUMNS_RECORDS:
+    if priced.compiled is None:
+        if n <= _LISTED_RECORDS:
+            yield Choice("columns", f"of {n} records every class can be listed, whatever its price")
+        yield Choice("local_search", "the price of a class is a plain function, which nothing can be proven about")
+    elif n <= _COLUMNS_RECORDS:
         because = f"{n} records are few enough for a bound by column generation"
         yield Choice("columns", because, *_head_start(problem, priced, time_limit))
     if n <= _LOCAL_SEARCH_RECORDS or priced.n_classes is not None:

@@ -43,7 +43,8 @@ class PricedProblem(Problem):
 
     def structures(self) -> Iterator[Structure]:
         """A price for each class, and parts whose prices add up."""
-        yield Priced(self.price, self.test, self.price_scale, self.n_classes, self.largest)
+        if self.target.sense == "min":
+            yield Priced(self.price, self.test, self.price_scale, self.n_classes, self.largest)
         yield self._centroids()
         yield Parts(self.restricted, self.stand_in)
         if self.n_classes is not None:

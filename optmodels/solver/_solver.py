@@ -7,8 +7,9 @@ refusing, infeasibility known beforehand, the time limit, Ctrl-C, the record.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import wraps
 from importlib.util import find_spec
 from numbers import Real
 from typing import Any, ClassVar
@@ -129,7 +130,16 @@ class Solver(ABC):
 
 
 class FrontSolver(Solver):
-    """A solver that also answers problems of several objectives with a Pareto front."""
+    """A solver that also answers problems of several objectives with a Pareto front.
+
+    Subclasses explore; what leaves `pareto` is judged. One that answers by a `pareto` of its own is judged all the
+    same, and what it claims to have proven, of which no run knows, is not passed on.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "pareto" in vars(cls):
+            cls.pareto = _judged(cls.pareto)  # type: ignore[method-assign]
 
     @abstractmethod
     def explore(self, problem: Problem, run: Run) -> None:
@@ -164,6 +174,21 @@ class FrontSolver(Solver):
             run.stop = Stop.INTERRUPTED
         record = {"solver": self.name, "stop": str(run.stop), "seconds": run.seconds, "seed": seed}
         return ParetoFront.of(problem, run.front, {**record, **run.details})
+
+
+def _judged(pareto: Callable[..., ParetoFront]) -> Callable[..., ParetoFront]:
+    """A way to answer with a front, of which only feasible points leave, with the problem's own values."""
+
+    @wraps(pareto)
+    def answer(solver: FrontSolver, problem: Problem, **options: Any) -> ParetoFront:
+        found = pareto(solver, problem, **options)
+        run = Run(problem, solver.name, seed=options.get("seed", 0))
+        for point in found:
+            if point.labels is not None:
+                run.keep(point.labels, stop=point.stop, details=point.details)
+        return ParetoFront.of(problem, run.front, found.details)
+
+    return answer
 
 
 def solvers_for(problem: Problem, *, front: bool = False) -> Iterator[str]:

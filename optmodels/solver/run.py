@@ -71,7 +71,7 @@ class Run:
         self.stop = Stop.CONVERGED
         self.details: dict[str, object] = {}
         self.history: list[Moment] = []
-        self.front: list[Solution] = []  # the points kept for a front, dominated ones among them
+        self._front: list[Solution] = []
         self.interrupt = Interrupt()
         self._on_progress = on_progress
         self._began = perf_counter()
@@ -105,6 +105,11 @@ class Run:
         """How far from optimal the incumbent can be."""
         return relative_gap(self.value, self.bound)
 
+    @property
+    def front(self) -> tuple[Solution, ...]:
+        """The points kept for a front so far, dominated ones among them."""
+        return tuple(self._front)
+
     def offer(self, labels: NDArray[np.integer[Any]]) -> bool:
         """Judge a partition by the problem; keep it if it is feasible and better than the incumbent."""
         evaluation = self.problem.evaluate(labels)
@@ -129,18 +134,24 @@ class Run:
     ) -> Solution | None:
         """Judge a partition and keep it as a point of a front, unless it breaks a condition.
 
-        `bound` is what no partition at least as good in all other objectives is better than in the target.
+        `bound` is what no partition at least as good in all other objectives is better than in the target; `stop` says
+        why the search for the point ended where that does not prove it.
         """
         evaluation = self.problem.evaluate(labels)
         if not evaluation.feasible:
             return None
         details = dict(details or {})
         bound = self._sound(evaluation.values[self.problem.target.name], bound, details)
+        status = _status(evaluation.values[self.problem.target.name], bound)
+        if stop is None:
+            stop = self.stop
+        elif status is Status.OPTIMAL:
+            stop = Stop.CONVERGED
         point = Solution(
             problem=self.problem,
             solver=self.solver,
-            status=_status(evaluation.values[self.problem.target.name], bound),
-            stop=self.stop if stop is None else stop,
+            status=status,
+            stop=stop,
             labels=self.problem.check(labels),
             values=evaluation.values,
             bound=bound,
@@ -148,8 +159,12 @@ class Run:
             seed=self.seed,
             details=details,
         )
-        self.front.append(point)
+        self._front.append(point)
         return point
+
+    def forget(self, count: int) -> None:
+        """Leave out the points kept first: an exact front makes what was found before it needless."""
+        del self._front[:count]
 
     def prove(self, bound: float) -> None:
         """Record a proven bound on the target; only a better one counts."""

@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from optmodels.errors import InputError
 from solvers.blocks.scratch import scratch_folder
 
 _ALIGNED = 64
@@ -43,7 +44,13 @@ class Shared:
 def shared(thing: object) -> Iterator[Shared]:
     """The thing laid out in a temporary file, which is removed at the end, even by whoever outlives this process."""
     found: list[pickle.PickleBuffer] = []
-    rest = pickle.dumps(thing, protocol=5, buffer_callback=found.append)
+    try:
+        rest = pickle.dumps(thing, protocol=5, buffer_callback=found.append)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(
+            f"Other processes cannot be given this problem: {error}. Keep functions that a problem holds at the level "
+            "of a module, or work on blocks in this process (backend='in-process')."
+        ) from error
     buffers = [buffer.raw() for buffer in found]
     starts = [0]
     for buffer in buffers:

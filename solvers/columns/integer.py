@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from time import perf_counter
 from typing import Any
@@ -34,24 +34,63 @@ def combine(
 
     `start` is a partition to begin from; classes of it that are not given are added.
     """
+    pool, places = _pooled(classes, start or ())
+    return solve_program(_model(master, pool), pool, seconds, places if start is not None else None)
+
+
+def cheapest_partition(
+    n: int,
+    classes: Sequence[Ints],
+    price: Callable[[Ints], float],
+    seconds: float,
+    *,
+    n_classes: int | None = None,
+    start: Sequence[Ints] | None = None,
+) -> Combination:
+    """The cheapest partition of n records made of these classes, given by their records, within a time limit."""
+    pool, places = _pooled(classes, start or ())
+    prices = np.array([price(members) for members in pool])
+    unit = float(np.abs(prices).mean()) or 1.0  # HiGHS knows absolute tolerances
+    ends = np.cumsum([0, *map(len, pool)])
+    columns = [np.append(members, n) for members in pool] if n_classes is not None else pool
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = len(pool), n + (n_classes is not None)
+    lp.col_cost_ = prices / unit
+    lp.col_lower_, lp.col_upper_ = np.zeros(len(pool)), np.ones(len(pool))
+    once = np.array([1.0] * n + ([float(n_classes)] if n_classes is not None else []))
+    lp.row_lower_ = lp.row_upper_ = once
+    _fill(lp, ends + np.arange(len(ends)) if n_classes is not None else ends, np.concatenate(columns))
+    found = solve_program(lp, pool, seconds, places if start is not None else None)
+    return replace(found, bound=found.bound * unit)
+
+
+def _pooled(classes: Sequence[Ints], start: Sequence[Ints]) -> tuple[list[Ints], list[int]]:
+    """The classes and those of a start that are not among them, and the places of the start's."""
     known = {members.tobytes(): place for place, members in enumerate(classes)}
     pool = list(classes)
-    for members in start or ():
+    for members in start:
         if members.tobytes() not in known:
             known[members.tobytes()] = len(pool)
             pool.append(members)
+    return pool, [known[members.tobytes()] for members in start]
+
+
+def solve_program(
+    lp: highspy.HighsLp, pool: Sequence[Ints], seconds: float, start: Sequence[int] | None
+) -> Combination:
+    """The best choice of classes by an integer program that has a column for each of them."""
+    lp.integrality_ = [highspy.HighsVarType.kInteger] * len(pool)
     mip = highspy.Highs()
     mip.setOptionValue("output_flag", False)
     mip.setOptionValue("threads", 1)
     mip.setOptionValue("mip_rel_gap", 0.0)
     mip.setOptionValue("mip_abs_gap", 1e-7)
     mip.setOptionValue("time_limit", max(seconds, 0.1))
-    mip.passModel(_model(master, pool))
+    mip.passModel(lp)
     if start is not None:
         solution = highspy.HighsSolution()
         value = np.zeros(len(pool))
-        for members in start:
-            value[known[members.tobytes()]] += 1.0
+        np.add.at(value, start, 1.0)
         solution.col_value = value.tolist()
         mip.setSolution(solution)
     best, ended = _run(mip, seconds)
@@ -88,12 +127,16 @@ def _model(master: Master, classes: Sequence[Ints]) -> highspy.HighsLp:
     lp.col_lower_ = np.zeros(len(classes))
     lp.col_upper_ = np.full(len(classes), float(master.instance.types.copies.max()))
     lp.row_lower_, lp.row_upper_ = lower, upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
-    lp.a_matrix_.start_ = np.array(starts, np.int32)
-    lp.a_matrix_.index_ = np.array(rows, np.int32)
-    lp.a_matrix_.value_ = np.array(values)
-    lp.integrality_ = [highspy.HighsVarType.kInteger] * len(classes)
+    _fill(lp, np.array(starts), np.array(rows), np.array(values))
     return lp
+
+
+def _fill(lp: highspy.HighsLp, starts: Ints, rows: Ints, values: Floats | None = None) -> None:
+    """The columns of a program, one after the other."""
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = starts.astype(np.int32)
+    lp.a_matrix_.index_ = rows.astype(np.int32)
+    lp.a_matrix_.value_ = np.ones(len(rows)) if values is None else values
 
 
 def _run(mip: highspy.Highs, seconds: float) -> tuple[Floats | None, bool]:

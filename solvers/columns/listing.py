@@ -7,8 +7,6 @@ from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
-from scipy.sparse import csc_array
 
 from optmodels.conditions import count_values, meets
 from optmodels.partition import members
@@ -16,14 +14,16 @@ from optmodels.price import PlainPrice
 from optmodels.problem import Problem
 from optmodels.solver import Run
 from optmodels.structures import Priced
+from solvers.columns.integer import cheapest_partition
 from solvers.local_search.by_judge import by_judge
 
 Rows = NDArray[np.int64]
 
 _SEARCH_SHARE = 0.6  # of the time, for the search whose classes are then combined
+_COMBINING_SHARE = 0.5  # of what is left then
 _LONG = 1e9  # seconds, where there is no limit
 _COMBINED = 4_000  # classes met last, about, that are combined
-_OFTEN = 4_096  # classes listed between two looks at the clock
+_OFTEN = 64  # classes listed between two looks at the clock
 
 
 def by_listing(problem: Problem, run: Run, most: int) -> None:
@@ -34,19 +34,27 @@ def by_listing(problem: Problem, run: Run, most: int) -> None:
         run.details["classes"] = f"all {len(listed)} that meet the conditions"
         _combine(priced, listed, run, complete=True)
         return
-    limit = run.time_limit
-    if limit is not None:
-        run.time_limit = _SEARCH_SHARE * limit
-    try:
-        by_judge(problem, run)
-    finally:
-        run.time_limit = limit
+    _search(problem, run, begun=False)
     run.details["remark"] = (
         f"The price of classes is a plain function and {possible:.3g} classes are possible, too many to list: "
         "nothing is proven."
     )
-    if isinstance(priced.price, PlainPrice) and not run.expired:
+    if isinstance(priced.price, PlainPrice) and run.labels is not None and not run.expired:
         _combine(priced, priced.price.met(_COMBINED), run, complete=False)
+        if run.time_limit is not None:
+            _search(problem, run, begun=True)
+
+
+def _search(problem: Problem, run: Run, *, begun: bool) -> None:
+    """Search by the judge: at first for a share of the time, and once more for the rest."""
+    limit, stop = run.time_limit, run.stop
+    if limit is not None and not begun:
+        run.time_limit = _SEARCH_SHARE * limit
+    try:
+        by_judge(problem, run, begun=begun)
+    finally:
+        if run.time_limit != limit:
+            run.time_limit, run.stop = limit, stop
 
 
 def possible_classes(priced: Priced) -> int:
@@ -59,49 +67,40 @@ def _sizes(priced: Priced, n: int) -> range:
 
 
 def _all_classes(priced: Priced, n: int, run: Run) -> list[Rows] | None:
-    """Every class that meets the conditions, or None where time was over before they were listed."""
+    """Every class that meets the conditions, priced, or None where time was over before they were listed."""
     test, found = priced.test, []
     for place, rows in enumerate(rows for size in _sizes(priced, n) for rows in combinations(range(n), size)):
         if place % _OFTEN == 0 and run.expired:
             return None
         members_of = np.array(rows, np.int64)
         if test.only_size or meets(test, count_values(test, members_of), len(rows)):
+            priced.price.of(members_of)  # which is remembered
             found.append(members_of)
     return found
 
 
 def _combine(priced: Priced, classes: list[Rows], run: Run, *, complete: bool) -> None:
     """Offer the cheapest partition made of these classes, and prove it where there are no others."""
-    known = [] if run.labels is None else _classes_of(run.labels)
-    classes = [*known, *classes]
-    if not classes:
-        if complete:
-            run.infeasible("No class of these records meets the conditions.")
+    start = None if run.labels is None else _classes_of(run.labels)
+    if not classes and start is None:
+        run.infeasible("No class of these records meets the conditions.")
         return
-    prices = np.array([priced.price.of(rows) for rows in classes])
-    ends = np.cumsum([0, *map(len, classes)])
-    cover = csc_array((np.ones(ends[-1]), np.concatenate(classes), ends), shape=(priced.n, len(classes)))
-    constraints = [LinearConstraint(cover, 1, 1)]
-    if priced.n_classes is not None:
-        constraints.append(LinearConstraint(np.ones((1, len(classes))), priced.n_classes, priced.n_classes))
-    found = milp(
-        prices,
-        constraints=constraints,
-        integrality=np.ones(len(classes), np.int64),
-        bounds=Bounds(0, 1),
-        options={"time_limit": _LONG if run.time_limit is None else max(run.remaining, 0.05)},
-    )
-    if found.x is not None:
+    share = 1.0 if complete else _COMBINING_SHARE  # of the time left: the search goes on afterwards
+    seconds = _LONG if run.time_limit is None else share * run.remaining
+    best = cheapest_partition(priced.n, classes, priced.price.of, seconds, n_classes=priced.n_classes, start=start)
+    if best.classes is not None:
         labels = np.empty(priced.n, np.int64)
-        for label, c in enumerate(np.flatnonzero(found.x > 0.5)):
-            labels[classes[c]] = label
+        for label, rows in enumerate(best.classes):
+            labels[rows] = label
         run.offer(labels)
     if not complete:
         return
-    if found.status == 2:  # what HiGHS calls infeasible
+    if best.bound == np.inf:
         run.infeasible("No combination of classes that meet the conditions holds every record once.")
-    elif found.mip_dual_bound is not None:
-        run.prove(float(found.mip_dual_bound) / priced.scale)
+    elif best.optimal and run.value is not None:
+        run.prove(run.value)
+    elif best.bound > -np.inf:
+        run.prove(best.bound / priced.scale)
 
 
 def _classes_of(labels: NDArray[np.int64]) -> list[Rows]:

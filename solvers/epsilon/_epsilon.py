@@ -8,7 +8,7 @@ asking for more of one attribute or of another. E then rises just above the entr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 from math import inf, log
@@ -175,9 +175,7 @@ def _keep(run: Run, labels: Labels, least_loss: float) -> None:
     if score is not None:
         found = score.parts.values(run.problem.check(labels))
         bound = score.of(min(least_loss, found["loss"]), found["entropy"])
-    point = run.keep(labels, bound, stop=Stop.TIME)
-    if point is not None and point.status is Status.OPTIMAL:
-        run.front[-1] = replace(point, stop=Stop.CONVERGED)
+    run.keep(labels, bound, stop=Stop.TIME)
 
 
 def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Iterator[Level]:

@@ -121,7 +121,7 @@ class Generalise(FrontSolver):
             before = len(run.front)
             complete = run.details["complete"] = _exact_front(problem, levels, run)
             if complete:
-                del run.front[:before]
+                run.forget(before)
 
 
 class Stairs:

@@ -74,17 +74,20 @@ class LiangSplit(Solver):
                     break
                 end = problem.n if group + self.groups >= n_groups else (group + self.groups) * k
                 rows = np.concatenate([carried, order[group * k : end]])
-                self._improve(problem, run, labels, rows)
+                self._improve(problem, run, labels, rows, (n_groups - group) / self.groups)
                 carried = rows[np.isin(labels[rows], labels[rows[-k:]])]
                 run.report("records in their classes", done=end, total=problem.n)
         finally:
             run.offer(labels)
 
-    def _improve(self, problem: Problem, run: Run, labels: Labels, rows: Rows) -> None:
-        """Replace the classes of some rows by the best ones, in place."""
-        time_limit = None if run.remaining == float("inf") else max(run.remaining, _LEAST_SECONDS)
-        if problem.require(Priced).price.take(rows).total(canonical(labels[rows])) == 0.0:
+    def _improve(self, problem: Problem, run: Run, labels: Labels, rows: Rows, left: float) -> None:
+        """Replace the classes of some rows by the best ones, in place; `left` tells how many such steps there are."""
+        priced = problem.require(Priced)
+        if priced.compiled is not None and priced.price.take(rows).total(canonical(labels[rows])) == 0.0:
             return  # classes of equal records, than which there are no better ones
+        # a plain price takes as long as it is given, a compiled one hardly ever
+        share = run.remaining / (1.0 if priced.compiled is not None else max(left, 1.0))
+        time_limit = None if run.remaining == float("inf") else max(share, _LEAST_SECONDS)
         part = problem.require(Parts).restricted(rows, None)
         found = registry.solver(self.solver)().solve(part, time_limit=time_limit, seed=run.seed, start=labels[rows])
         if found.labels is not None:

@@ -1,23 +1,20 @@
 """Annealed single moves for any problem: each is judged by the problem itself, or by a plain price of its classes.
 
-It knows nothing but where records lie, from which come the moves that are worth a trial: a record joins the class of
-a near one, two near records change places, two near classes become one, a class is cut in two.
+Where records lie also makes the first partitions: what is good by the distances of records is hardly ever bad by
+whatever a model counts, and compiled search finds it in no time. The judge takes the best of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
-from math import exp, inf, isfinite
-from typing import NamedTuple, Protocol
+from dataclasses import replace
+from math import exp, isfinite
+from time import perf_counter
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from optmodels.centroids.balanced import BalancedSpace
-from optmodels.conditions import count_values, meets
-from optmodels.partition import Labels, canonical, members
+from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import Problem
 from optmodels.solution import Stop
@@ -25,105 +22,55 @@ from optmodels.solver import Run
 from optmodels.structures import Assignment, Centroids, Construction, Priced
 from solvers._construction.repair import offer_coarser
 from solvers.local_search.construct import first_partition, make_feasible
+from solvers.local_search.descent import Descent
+from solvers.local_search.judged_moves import Classes, Judge, PriceJudge, Proposals, WholeJudge, cost_of
+from solvers.local_search.search import Schedule, follow
 
-Rows = NDArray[np.int64]
-
-_NEIGHBOURS = 12
 _TRIALS_PER_RECORD, _LEAST_TRIALS = 20, 1_000  # of the first cooling, where no iterations are given
 _FRUITLESS = 2  # coolings in a row that end the search
-_OFTEN = 64  # trials between two reports
-_HOTTEST, _COLDEST = 0.02, 1e-5  # shares of the first value
-_MERGES, _CUTS = 0.05, 0.1  # of the trials, where the number of classes is free
+_ALL_THE_REST = 3.0  # a cooling that would take more than one part in this of the time left has all of it
+_OFTEN = 64  # trials between two looks at the clock and reports
+_SAMPLED = 200  # moves by which temperatures are measured
+_HOTTEST, _COLDEST = 0.2, 0.005  # of what a move that makes things worse typically costs
+_PATIENCE = 200  # trials for each record, with which to begin at the hottest; with fewer it begins colder
+_GEOMETRY_ROUNDS = 100  # of ruin and recreate for each class, by distances alone
+_GEOMETRY_SHARE = 0.05  # of the time, at most
 
 
-class Move(NamedTuple):
-    """Some classes and what would stand in their place: as many, fewer or more."""
+def by_judge(problem: Problem, run: Run, iterations: int | None = None, *, begun: bool = False) -> None:
+    """Anneal single moves until trials or time run out, or longer and longer coolings no longer help.
 
-    classes: tuple[int, ...]
-    instead: tuple[Rows, ...]
-
-
-class Judge(Protocol):
-    """What a move would make of a partition's cost; infinite where a condition would break."""
-
-    def after(self, groups: list[Rows], move: Move) -> float:
-        """The cost after a move that is not made."""
-
-    def made(self, move: Move) -> None:
-        """Take note of a move that was."""
-
-
-class WholeJudge:
-    """The problem is asked about the whole partition."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-
-    def after(self, groups: list[Rows], move: Move) -> float:
-        """The target's value as a cost."""
-        labels = np.empty(self.problem.n, np.int64)
-        others = (rows for c, rows in enumerate(groups) if c not in move.classes)
-        for label, rows in enumerate((*others, *move.instead)):
-            labels[rows] = label
-        return _cost(self.problem, labels)
-
-    def made(self, move: Move) -> None:
-        """Nothing is remembered."""
-
-
-class PriceJudge:
-    """Only the classes that a move touches are priced and tested."""
-
-    def __init__(self, priced: Priced, groups: list[Rows]) -> None:
-        self.priced = priced
-        self.total = sum(self._of(rows) for rows in groups)
-
-    def after(self, groups: list[Rows], move: Move) -> float:
-        """The total price in the target's units."""
-        return self._total_after(groups, move) / self.priced.scale
-
-    def made(self, move: Move) -> None:
-        """The total is that of the move judged last."""
-        self.total = self._next
-
-    def _total_after(self, groups: list[Rows], move: Move) -> float:
-        gone = sum(self._of(groups[c]) for c in move.classes)
-        self._next = self.total - gone + sum(self._of(rows) for rows in move.instead)
-        return self._next
-
-    def _of(self, rows: Rows) -> float:
-        test = self.priced.test
-        fine = len(rows) >= test.k if test.only_size else meets(test, count_values(test, rows), len(rows))
-        return self.priced.price.of(rows) if fine else inf
-
-
-def by_judge(problem: Problem, run: Run, iterations: int | None = None) -> None:
-    """Anneal single moves until trials or time run out, or longer and longer coolings no longer help."""
-    if not _start(problem, run):
+    Where it has `begun` before, it goes on from the run's best partition.
+    """
+    if not begun:
+        _start(problem, run)
+    if run.labels is None:
         run.details["start"] = "no partition that meets the conditions was found to start from"
         return
     search = _Annealing(problem, run)
-    cooling = iterations or max(_LEAST_TRIALS, _TRIALS_PER_RECORD * problem.n)
-    trials, fruitless = 0, 0
+    cooling = max(_LEAST_TRIALS, _TRIALS_PER_RECORD * problem.n) if iterations is None else iterations
+    fruitless = 0
     while fruitless < _FRUITLESS and not run.expired:
         before = search.best
-        trials += search.cool(cooling)
+        search.cool(cooling, counted=iterations is not None)
         if iterations is not None:
             break
         fruitless = 0 if search.best < before else fruitless + 1
         cooling *= 2
-    run.details.update(trials=trials, judged="by the problem" if search.whole else "by a plain price of classes")
+    run.details.update(trials=search.trials, judged="by the problem" if search.whole else "by a plain price of classes")
     if iterations is not None and not run.expired:
         run.stop = Stop.ITERATIONS
 
 
-def _start(problem: Problem, run: Run) -> bool:
-    """Offer a partition to begin with, unless there is one; whether there is one now."""
+def _start(problem: Problem, run: Run) -> None:
+    """Offer partitions to begin with; coarser ones only where nothing else is feasible."""
     for labels in _starts(problem, run):
-        if run.labels is not None:
-            return True
-        offer_coarser(run, labels)
-    return run.labels is not None
+        if run.labels is None:
+            offer_coarser(run, labels)
+        else:
+            run.offer(labels)
+        if run.expired and run.labels is not None:
+            return
 
 
 def _starts(problem: Problem, run: Run) -> Iterator[Labels]:
@@ -142,126 +89,106 @@ def _starts(problem: Problem, run: Run) -> Iterator[Labels]:
         yield settled
         return
     price, test, wanted = centroids.price, centroids.test, centroids.n_classes
-    if run.start is not None and (mended := make_feasible(price, test, run.start, wanted)) is not None:
-        yield mended
-    if (first := first_partition(price, test, wanted)) is not None:
-        yield first
-    yield np.zeros(problem.n, np.int64)
+    if run.labels is None and run.start is not None:
+        mended = make_feasible(price, test, run.start, wanted)
+        if mended is not None:
+            yield mended
+    for where in _geometries(price):
+        if (first := first_partition(where, test, wanted)) is not None:
+            yield first
+            yield _by_distances(replace(centroids, price=where), first, run)
+    if run.labels is None:
+        yield np.zeros(problem.n, np.int64)
+
+
+def _geometries(price: Price) -> Iterator[Price]:
+    """By all attributes, and by numbers alone: what a model counts may be either."""
+    yield price
+    if price.numeric.shape[1] and price.codes.shape[1]:
+        yield replace(price, codes=price.codes[:, :0], code_weights=price.code_weights[:0])
+
+
+def _by_distances(centroids: Centroids, first: Labels, run: Run) -> Labels:
+    """The partition after a while of compiled search, by the distances of records and nothing else."""
+    fixed = centroids.n_classes is not None
+    descent = Descent(centroids.price, centroids.test, first, fixed=fixed, seed=run.seed)
+    end = perf_counter() + _GEOMETRY_SHARE * max(run.remaining, 0.0)
+    schedule = Schedule(iterations=_GEOMETRY_ROUNDS * descent.n_classes)
+    follow(descent, schedule, lambda _: None, lambda: run.interrupt.pressed or perf_counter() > end)
+    return descent.best
 
 
 class _Annealing:
-    """A partition as lists of records, moved from trial to trial."""
+    """A partition moved from trial to trial."""
 
     def __init__(self, problem: Problem, run: Run) -> None:
         assert run.labels is not None
-        self.problem, self.run = problem, run
-        centroids = problem.require(Centroids)
-        self.price, self.k = centroids.price, centroids.test.k
-        self.free = centroids.n_classes is None  # whether classes may be merged and cut
-        self.draw = np.random.default_rng([run.seed, 7])
-        self.near = _near(self.price)
-        self.label = canonical(run.labels)
-        order, starts = members(self.label)
-        self.groups: list[Rows] = [order[a:b] for a, b in pairwise(starts)]
-        priced = problem.structure(Priced)
-        self.whole = priced is None
-        self.judge: Judge = WholeJudge(problem) if priced is None else PriceJudge(priced, self.groups)
-        self.value = _cost(problem, self.label)
-        self.best, self.best_label = self.value, self.label.copy()
-        self.heat = abs(self.value) or 1.0
+        self.problem, self.run, self.priced = problem, run, problem.structure(Priced)
+        self.whole = self.priced is None
+        self.trials = 0
+        self.seconds_a_trial = 0.0
+        self.best_label = run.labels
+        self.best = cost_of(problem, run.labels)
+        self.classes = Classes(run.labels)
+        self.moves = Proposals(problem.require(Centroids), self.classes, run.seed)
+        self.judge = self._judge()
+        self.typical = self._measured()
 
-    def cool(self, trials: int) -> int:
-        """Try so many moves, or what time is left for, and offer the best partition met; how many it were."""
-        done = 0
+    def _judge(self) -> Judge:
+        return WholeJudge(self.problem, self.classes) if self.priced is None else PriceJudge(self.priced, self.classes)
+
+    def _measured(self) -> float:
+        """What a move that makes things worse typically costs."""
+        costs, began, tried = [], perf_counter(), 0
+        while tried < _SAMPLED and not self.run.expired:
+            move = self.moves.one()
+            worse = 0.0 if move is None else self.judge.after(move) - self.judge.cost
+            if worse > 0 and isfinite(worse):
+                costs.append(worse)
+            tried += 1
+        self.seconds_a_trial = (perf_counter() - began) / max(tried, 1)
+        return float(np.median(costs)) if costs else abs(self.best) or 1.0
+
+    def cool(self, trials: int, *, counted: bool) -> None:
+        """Try so many moves from the best partition on, or what time is left for, and offer the best one met.
+
+        Unless trials are counted, a cooling that the time would cut short is as long as the time.
+        """
+        self.classes.fill(self.best_label)
+        self.judge = self._judge()
+        began, seconds = perf_counter(), self.run.remaining
+        timed = not counted and trials * self.seconds_a_trial * _ALL_THE_REST > seconds
+        expected = seconds / self.seconds_a_trial if timed else trials
+        hottest = _HOTTEST * min(1.0, expected / (_PATIENCE * self.problem.n))
+        done, share = 0, 0.0
         try:
-            while done < trials and not self.run.expired:
-                self._try(done / trials)
-                done += 1
-                if done % _OFTEN == 0:
-                    self.run.report("moves tried", done=done, total=trials)
+            while share < 1 and not self.run.expired:
+                temperature = self.typical * max(hottest * (_COLDEST / _HOTTEST) ** share, 1e-12)
+                for _ in range(_OFTEN if timed else min(_OFTEN, trials - done)):
+                    self._try(temperature)
+                    done += 1
+                    if self.run.remaining <= 0:
+                        break
+                share = (perf_counter() - began) / seconds if timed else done / trials
+                self.run.report("moves tried", done=share, total=1.0)
         finally:
+            self.trials += done
+            self.seconds_a_trial = (perf_counter() - began) / max(done, 1)
             self.run.offer(self.best_label)
-        return done
 
-    def _try(self, spent: float) -> None:
-        """Try one move; worse ones are made now and then, ever less often."""
-        move = self._proposed()
+    def _try(self, temperature: float) -> None:
+        """Try one move; worse ones are made now and then."""
+        move = self.moves.one()
         if move is None:
             return
-        after = self.judge.after(self.groups, move)
-        temperature = self.heat * _HOTTEST * (_COLDEST / _HOTTEST) ** spent / max(1, len(self.groups)) ** 0.5
-        worse = after - self.value
-        if not isfinite(after) or (worse > 0 and self.draw.random() >= exp(-worse / temperature)):
+        after = self.judge.after(move)
+        worse = after - self.judge.cost
+        if not isfinite(after) or (worse > 0 and self.moves.luck() >= exp(-worse / temperature)):
             return
         self.judge.made(move)
-        self._make(move)
-        self.value = after
+        self.moves.made()
+        self.classes.make(move)
         if after < self.best - 1e-12 * abs(self.best):
-            self.best, self.best_label = after, self.label.copy()
+            self.best, self.best_label = after, self.classes.label.copy()
             if self.whole:
                 self.run.offer(self.best_label)
-
-    def _make(self, move: Move) -> None:
-        for c in sorted(move.classes, reverse=True):
-            last = self.groups.pop()
-            if c < len(self.groups):
-                self.groups[c] = last
-                self.label[last] = c
-        for rows in move.instead:
-            self.label[rows] = len(self.groups)
-            self.groups.append(rows)
-
-    def _proposed(self) -> Move | None:
-        i = int(self.draw.integers(len(self.label)))
-        here = int(self.label[i])
-        luck = self.draw.random()
-        if self.free and luck < _CUTS:
-            return self._cut(here)
-        there = int(self.label[int(self.draw.choice(self.near[i]))])
-        if here == there:
-            return None
-        mine, others = self.groups[here], self.groups[there]
-        if self.free and luck < _CUTS + _MERGES:
-            return Move((here, there), (np.concatenate([mine, others]),))
-        if len(mine) > self.k and self.draw.random() < 0.5:
-            return Move((here, there), (mine[mine != i], np.append(others, i)))
-        j = int(self.draw.choice(others))
-        return Move((here, there), (np.append(mine[mine != i], j), np.append(others[others != j], i)))
-
-    def _cut(self, c: int) -> Move | None:
-        """A class cut at the median of one of its attributes, the wider the likelier."""
-        rows = self.groups[c]
-        if len(rows) < 2 * self.k:
-            return None
-        columns = np.column_stack([self.price.numeric[rows], self.price.codes[rows]])
-        spans = np.ptp(columns, axis=0)
-        if not spans.any():
-            return None
-        axis = int(self.draw.choice(len(spans), p=spans / spans.sum()))
-        order = np.argsort(columns[:, axis], kind="stable")
-        middle = int(self.draw.integers(self.k, len(rows) - self.k + 1))
-        return Move((c,), (rows[order[:middle]], rows[order[middle:]]))
-
-
-def _near(price: Price) -> NDArray[np.int64]:
-    """The nearest records of each, categories counting by their mismatch weights."""
-    indicators = [
-        np.eye(int(codes.max(initial=0)) + 1)[codes] * np.sqrt(weight / 2)
-        for codes, weight in zip(price.codes.T, price.code_weights, strict=True)
-    ]
-    points = np.hstack([price.numeric, *indicators])
-    if not points.shape[1]:
-        points = np.zeros((price.n, 1))
-    count = min(_NEIGHBOURS + 1, price.n)
-    tree = cKDTree(points, compact_nodes=False, balanced_tree=False)  # the form that bears many equal points
-    found = np.asarray(tree.query(points, k=count)[1]).reshape(price.n, count)
-    return found.astype(np.int64)
-
-
-def _cost(problem: Problem, labels: Labels) -> float:
-    """The target's value of a partition, negated where it is to be made large; infinite where it is not feasible."""
-    found = problem.evaluate(labels)
-    if not found.feasible:
-        return inf
-    value = found.values[problem.target.name]
-    return value if problem.target.sense == "min" else -value
