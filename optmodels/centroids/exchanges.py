@@ -155,7 +155,7 @@ def _lack(test: ClassTest, bounds: Bounded, state: _State, c: int) -> float:
     unlike = 0.0
     for v in range(len(counts)):
         unlike += abs(counts[v] - size * test.shares[v])
-    return 1.0 + float(unlike) / max(1, 2 * size * (len(test.starts) - 1))
+    return float(1.0 + unlike / max(1, 2 * size * (len(test.starts) - 1)))
 
 
 @njit(cache=True)
