@@ -27,7 +27,7 @@ from optmodels.solver import Solver
 from optmodels.testing import SAME, brute_force, brute_force_front, check_solution
 
 SECONDS = 2.0  # that a cell may search
-LATE = 8.0  # seconds after that: machines are busy
+LATE = 30.0  # seconds after that: machines are busy
 # Options that make any solver quick which has them, and parameters that make models quick to build and to judge.
 QUICK_OPTIONS = {"evaluations": 60, "population": 12, "particles": 6, "iterations": 20, "block_size": 12, "floors": 4}
 QUICK_PARAMETERS: dict[str, dict[str, Any]] = {
