@@ -63,7 +63,11 @@ class SmsEmoa(Evolution):
     summary: ClassVar[str] = "Pareto fronts by SMS-EMOA (hypervolume), with local search; feasible, heuristic"
 
     def algorithm(self, problem: CentroidProblem, starts: list[Labels]) -> Algorithm:
-        """SMS-EMOA with the problem's operators."""
+        """SMS-EMOA with the problem's operators; with one objective a volume is a length, and survival by rank."""
+        if problem.n_obj == 1:
+            from pymoo.algorithms.moo.nsga2 import NSGA2
+
+            return NSGA2(pop_size=self.population, **problem.operators_from(*starts))
         from pymoo.algorithms.moo.sms import SMSEMOA
 
         return SMSEMOA(pop_size=self.population, **problem.operators_from(*starts))

@@ -25,7 +25,7 @@ _CHEAPEST, _DEAREST = 1.0, 100.0
 _SWAPS = 0.5  # of the steps; in the others a record moves
 _NEARBY = 0.7  # of the steps look for a class among near records, the others anywhere
 _MAGNITUDES = 3.0  # of entropy that attributes trade
-_LEAST = 1e-9  # of the price of everyone together: a class costs at least about that
+_LEAST = 1e-9  # of the price of everyone together: a class costs at least about that; 1 where even they cost nothing
 _BROKEN = 1e-6  # what a class lacks at least that reaches a bound which it must stay below
 _STRETCH = 20_000  # steps between two looks at whether to go on
 
@@ -90,7 +90,7 @@ def anneal(
     room = _room(price, test, canonical(labels))
     traded = test._replace(entropy=test.entropy.copy())
     _open(room, traded)
-    per_class = max(room.prices.sum(), _LEAST * room.squares.sum()) / len(room.sizes)
+    per_class = (max(room.prices.sum(), _LEAST * price.of(np.arange(price.n))) or 1.0) / len(room.sizes)
     best = np.full(price.n, -1)
     least = np.inf
     for first in range(0, max(steps, 1), _STRETCH):

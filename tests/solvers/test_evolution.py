@@ -66,6 +66,22 @@ def test_every_algorithm(name: str) -> None:
     assert front.details["stop"] in ("iterations", "converged")
 
 
+def categorical_table(n: int) -> Table:
+    draw = np.random.default_rng(0)
+    columns = {"sex": ["f", "m"], "region": list("abcdef"), "illness": ["flu", "cold", "gout"]}
+    frame = pd.DataFrame({name: draw.choice(values, n) for name, values in columns.items()})
+    return Table(frame, quasi={"sex": "categorical", "region": "categorical"}, sensitive="illness")
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_tables_without_numbers(name: str) -> None:
+    """Classes of equal records cost nothing there, so what an average class costs may be nothing, too."""
+    problem = MoObam(k=5).build(categorical_table(200))
+    check_front(solver_of(name, 500).pareto(problem, seed=1), problem)
+    alone = Microaggregation(k=5).build(categorical_table(40))
+    check_solution(solver_of(name).solve(alone, seed=1))
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_plain_algorithms_without_local_search(name: str) -> None:
     problem = Microaggregation(k=3, distinct_l=2).build(small_table(30, seed=4)).with_objectives("loss", "classes")
