@@ -200,7 +200,9 @@ def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Itera
         bound, best = _least_loss(problem.require(EntropyLevels), entropy, ask, known, run, share)
         yield Level(entropy, bound, best)
         if best is None and bound < inf:
-            return  # the solver neither found a partition nor proved that there is none: higher up it is harder
+            # the solver neither found a partition nor proved that there is none: higher up it is harder
+            run.stop = Stop.TIME
+            return
         reached = entropy if best is None else float(best.entropies.sum())
         if bound == inf or reached >= most - _MORE:
             if bound < inf:

@@ -29,6 +29,7 @@ _FIRST_DISTANCE = 0.02  # of the price of one class: how far from the linear opt
 _MOST_LISTED = 3_000_000  # classes at once in memory for the search for a cover
 _NODES_AT_ONCE = 20_000_000  # of that search between two looks at the clock
 _POOL_SECONDS = 5.0  # for the best partition made of the pool's classes
+_MASTER_TOLERANCE = 1e-10  # the least that HiGHS takes
 _ZERO = 1e-9  # relative: reduced costs and gaps below this are rounding
 
 
@@ -76,16 +77,20 @@ class EveryClass:
             value = float(self._highs.getInfo().objective_function_value)
             duals = np.array(self._highs.getSolution().row_dual)
             costs, classes = _cheapest(self.prices, self.entropies, least, duals[:-1], duals[-1])
-            wanted = costs < -_ZERO * self._scale
-            if not wanted.any():
-                break
             # No partition has more than n // k classes, each at least as dear as the duals pay less this.
-            proven = max(proven, value + self.n // self._k * float(costs.min()))
+            short = min(0.0, float(costs.min()))
+            proven = max(proven, value + self.n // self._k * short)
+            wanted = np.flatnonzero(costs < -_ZERO * self._scale)
+            order = wanted[np.argsort(costs[wanted])][:_POOLED]
+            if not self._join(classes[order]):
+                break  # the master knows them all: what is left below zero is its own tolerance
             if over():
                 return Best(proven)
-            order = np.argsort(costs[wanted])[:_POOLED]
-            self._join(classes[wanted][order])
             self._restrict(least)
+        # Classes have at least k records, so with duals lower by this no reduced cost is negative, and what they are
+        # worth together is a bound, however precisely the master was solved.
+        duals[:-1] += short / self._k
+        value += self.n / self._k * short
         if value > 5 * self._scale:  # only the costly stand-ins can be that expensive
             return None
         if value >= useful or over():
@@ -159,7 +164,9 @@ class EveryClass:
             labels[_members(int(mask), self.n)] = label
         return labels
 
-    def _join(self, classes: NDArray[np.int64]) -> None:
+    def _join(self, classes: NDArray[np.int64]) -> bool:
+        """Put classes into the pool; whether any of them was not there yet."""
+        before = len(self._pool)
         for mask in classes:
             if int(mask) not in self._pooled and np.isfinite(self.prices[mask]):
                 self._pooled.add(int(mask))
@@ -167,6 +174,7 @@ class EveryClass:
                 rows = np.append(_members(int(mask), self.n), self.n).astype(np.int32)
                 price = float(self.prices[mask])
                 self._highs.addCol(price, 0.0, highspy.kHighsInf, len(rows), rows, np.ones(len(rows)))
+        return len(self._pool) > before
 
     def _restrict(self, least: Floats) -> None:
         """Classes of the pool below the least entropies are held at zero."""
@@ -191,6 +199,7 @@ def _master(n: int, n_classes: int | None, costly: float) -> highspy.Highs:
     highs = highspy.Highs()
     highs.setOptionValue("output_flag", False)
     highs.setOptionValue("threads", 1)
+    highs.setOptionValue("dual_feasibility_tolerance", _MASTER_TOLERANCE)
     nothing = np.zeros(0, np.int32), np.zeros(0)
     for _ in range(n):
         highs.addRow(1.0, 1.0, 0, *nothing)

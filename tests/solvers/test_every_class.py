@@ -1,5 +1,7 @@
 """Every class of few records: proven optima, a clock, and ties that must not be listed."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,8 @@ import optmodels as om
 from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
 from optmodels.structures import Priced
-from optmodels.testing import brute_force, small_table
-from solvers.epsilon import every_class
+from optmodels.testing import brute_force, brute_force_front, small_table
+from solvers.epsilon import Epsilon, every_class
 from solvers.epsilon.class_cover import cover_some, new_cover
 from solvers.epsilon.every_class import EveryClass
 
@@ -88,3 +90,32 @@ def test_a_cover_in_portions_is_the_cover_in_one_go() -> None:
     assert whole.best_cost[0] == portions.best_cost[0]
     found = whole.best[: whole.place[1]]
     assert np.bitwise_or.reduce(found) == found.sum() == (1 << 10) - 1
+
+
+BILLS = (32049, 204, 96, 118, 1248, 2526854, 788695, 2499, 2474)
+
+
+def skewed(bills: Sequence[float]) -> om.Table:
+    illness = [["flu", "cold", "gout"][i % 3] for i in range(len(bills))]
+    frame = pd.DataFrame({"bill": np.array(bills, float), "illness": illness})
+    return om.Table(frame, quasi={"bill": "numeric"}, sensitive="illness", scaling="range")
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1, 2])
+def test_skewed_numbers_end_and_are_proven(seed: int | None) -> None:
+    """The master's tolerance leaves pooled classes with reduced costs below zero, again and again the same."""
+    bills = BILLS if seed is None else np.random.default_rng(seed).lognormal(8, 3, 8).round().tolist()
+    problem = problem_of(skewed(bills))
+    front = Epsilon().pareto(problem, time_limit=100)
+    assert front.details["complete"] is True
+    expected = brute_force_front(problem)
+    assert len(front) == len(expected)
+    for point, values in zip(front, expected, strict=True):
+        assert (point.values["loss"], point.values["entropy"]) == pytest.approx(values, abs=1e-9)
+
+
+def test_a_front_without_time_does_not_claim_to_have_converged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EveryClass, "best", lambda *_: every_class.Best(0.0))
+    front = Epsilon().pareto(problem_of(small_table(8)), time_limit=100)
+    assert front.details["complete"] is False
+    assert front.details["stop"] == "time"
