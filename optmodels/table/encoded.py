@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from optmodels.errors import InputError, unknown
-from optmodels.table.encoding import Codes, known_order, ordered_levels, sorted_levels
+from optmodels.table.encoding import Codes, check_told_apart, known_order, ordered_levels, sorted_levels
 from optmodels.table.levels import Levels
 from optmodels.table.roles import Roles
 
@@ -57,6 +57,8 @@ class Encoded:
                     self.roles.hierarchies[name].codes(self.frame[name].unique())
                 except InputError as problem:
                     raise InputError(f"Column '{name}': {problem}") from problem
+        for name, levels in zip(self.roles.sensitive, self.sensitive_levels, strict=True):
+            check_told_apart(levels, name)
 
     def _encode(self, name: str) -> Levelled:
         column = self.frame[name]

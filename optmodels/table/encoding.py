@@ -19,6 +19,11 @@ from optmodels.table.roles import Bins, Roles
 MISSING_LEVEL = "missing"
 _SHOWN = 3
 _LARGEST = 1e140  # sums of squares of millions of such numbers are numbers still
+# What pandas, Arrow or R read as missing from a CSV file, unless they are told otherwise.
+_READ_AS_MISSING = frozenset(
+    ("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan")
+    + ("1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN")
+)
 
 Codes = NDArray[np.int32]
 
@@ -38,7 +43,7 @@ def numeric_column(column: pd.Series, name: str) -> pd.Series:
         raise InputError(f"Column '{name}' holds values of type {plain.dtype}, which is not a plain number.")
     _check_finite(plain, name)
     _check_size(plain, name)
-    return plain
+    return _one_zero(plain)
 
 
 def level_column(column: pd.Series, name: str) -> pd.Series:
@@ -52,7 +57,43 @@ def level_column(column: pd.Series, name: str) -> pd.Series:
         return _categories(codes, [str(value) for value in distinct], plain.index, name)
     elif plain.dtype.kind == "f":
         _check_finite(plain, name)
+        return _one_zero(plain)
+    elif types.is_object_dtype(plain.dtype):
+        return _one_spelling(plain, name)
     return plain
+
+
+def check_told_apart(values: pd.Index, name: str) -> None:
+    """Values that readers of CSV take for missing are one value to them, so a column of values to be told apart has one.
+
+    Raises:
+        InputError: it has several.
+
+    >>> check_told_apart(pd.Index(["flu", "NA"]), "illness")
+    """
+    unread = [value for value in values.tolist() if isinstance(value, str) and value in _READ_AS_MISSING]
+    if len(unread) > 1:
+        found = ", ".join(repr(value) for value in unread)
+        raise InputError(
+            f"Column '{name}' has the values {found}, which whoever reads a release takes for one and the same missing "
+            "value, so they protect nobody as different ones. Write them out in words, or leave all of these cells "
+            "empty and choose what to do with missing values: missing='category', 'impute' or 'drop'."
+        )
+
+
+def _one_zero(column: pd.Series) -> pd.Series:
+    """The column without negative zeros: they equal zero, and are written differently."""
+    numbers = column.to_numpy()
+    if column.dtype.kind == "f" and bool((np.signbit(numbers) & (numbers == 0)).any()):
+        return column + 0.0
+    return column
+
+
+def _one_spelling(column: pd.Series, name: str) -> pd.Series:
+    """Equal values of different types, 1 and 1.0 and True, as the first of them: they are written differently."""
+    codes, distinct = _factorize(column, name)
+    spelled = np.append(distinct.to_numpy(object), None)  # where the code -1 of a missing value points
+    return pd.Series(spelled[codes], column.index, dtype=object, name=column.name)
 
 
 def _plain(column: pd.Series, name: str) -> pd.Series:
