@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from optmodels.audit.kept import Kept
 from optmodels.audit.levels import SensitiveLevels, shortfalls
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Findings:
     promise: Mapping[str, object] | None = None
     missing: Mapping[str, object] | None = None
     loss: Mapping[str, float] = field(default_factory=dict)
+    kept: Mapping[str, object] | None = None
 
     def check(self, promise: Conditions) -> list[str]:
         """Every way in which this table falls short of a promise; nothing if it is kept."""
@@ -53,9 +55,11 @@ class Findings:
         promise: Mapping[str, object] | None = None,
         missing: Mapping[str, object] | None = None,
         loss: Mapping[str, float] | None = None,
+        kept: Kept | None = None,
     ) -> Self:
-        """The same audit with what only the maker of a release knows: promise, missing values, loss."""
-        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}))
+        """The same audit with what only the maker of a release knows: promise, missing values, loss, columns kept."""
+        said = self.kept if kept is None else kept.to_dict()
+        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}), kept=said)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for strict JSON: an infinite level is None."""

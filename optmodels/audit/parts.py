@@ -16,6 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels.audit._audit import Audit, judged
+from optmodels.audit.kept import kept_columns, merged_kept
 from optmodels.audit.levels import SensitiveLevels, sensitive_levels, worse
 from optmodels.partition import class_sizes, group_frame, histograms
 
@@ -71,7 +72,8 @@ def part_audit(frame: pd.DataFrame, quasi: Sequence[str], ground: Ground, tally:
             ground.hierarchies.get(name),
             shares=shares / tally.records,
         )
-    return judged(class_sizes(labels), found, levels, quasi)
+    kept = kept_columns(frame, quasi, list(ground.levels))
+    return judged(class_sizes(labels), found, levels, quasi).annotated(kept=kept)
 
 
 def merged_audit(parts: Iterable[Audit]) -> Audit:
@@ -94,6 +96,7 @@ def _merged(one: Audit, other: Audit) -> Audit:
         discernibility=one.discernibility + other.discernibility,
         quasi=one.quasi,
         sensitive={name: worse(levels, other.sensitive[name]) for name, levels in one.sensitive.items()},
+        kept=merged_kept(one.kept, one.records, other.kept, other.records),
     )
 
 

@@ -43,6 +43,7 @@ def audit_text(audit: Findings) -> str:
     """An audit as aligned lines."""
     blocks = [f"Audit of {audit.records:,} records in {audit.classes:,} classes ({', '.join(audit.quasi)})"]
     blocks += _lines([*_class_facts(audit), *_risk_facts(audit), *_loss_facts(audit), *_promise_facts(audit)])
+    blocks += _lines(_kept_facts(audit))
     if audit.sensitive:
         header, *rows = (row[:_TERMINAL_COLUMNS] for row in _sensitive_rows(audit))
         widths = [max(len(row[j]) for row in (header, *rows)) for j in range(len(header))]
@@ -61,6 +62,7 @@ def audit_page(audit: Findings, provenance: Mapping[str, object] | None = None) 
         meaning = "; ".join(f"<b>{escape(word)}</b> {escape(said)}" for word, said in _GLOSSARY)
         sections.append(_section("Sensitive attributes, in the worst class", _grid(header, rows), f"<p>{meaning}.</p>"))
     for title, facts in (
+        ("Columns kept as they are, which no promise covers", _kept_facts(audit)),
         ("Loss", _loss_facts(audit)),
         ("Promise", _promise_facts(audit)),
         ("Where it comes from", _flat(provenance or {})),
@@ -100,6 +102,16 @@ def _risk_facts(audit: Findings) -> list[Row]:
         ("journalist risk", _number(audit.journalist)),
         ("marketer risk", _number(audit.marketer)),
     ]
+
+
+def _kept_facts(audit: Findings) -> list[Row]:
+    if audit.kept is None:
+        return []
+    columns, together = audit.kept["columns"], audit.kept["alone_with_quasi_and_kept"]
+    assert isinstance(columns, Mapping)
+    assert isinstance(together, float)
+    alone = [(f"alone with their value of '{name}'", f"{share:.1%}") for name, share in columns.items()]
+    return [*alone, ("alone with quasi-identifiers and kept columns together", f"{together:.1%}")]
 
 
 def _loss_facts(audit: Findings) -> list[Row]:

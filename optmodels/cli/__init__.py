@@ -5,6 +5,7 @@ Nothing heavy is imported before a command runs, so that help and version appear
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -110,4 +111,5 @@ app.add_typer(study.app, name="study")
 
 def main() -> None:
     """The entry point of the `optmodels` script."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # how schedulers end a program: as Ctrl-C would
     app(prog_name="optmodels")

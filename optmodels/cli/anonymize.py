@@ -10,7 +10,7 @@ import typer
 from optmodels.cli import options
 from optmodels.cli.promise_options import takes_promise
 from optmodels.cli.role_options import TypedRoles, takes_roles
-from optmodels.cli.values import pairs
+from optmodels.cli.values import names, pairs
 from optmodels.errors import InputError
 
 
@@ -21,6 +21,7 @@ def anonymize(
     columns: TypedRoles,
     promise: dict[str, Any],
     roles: options.RoleFile = None,
+    allow_unique: options.AllowUnique = None,
     save_roles: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the roles as TOML, to be reused.", rich_help_panel=options.ROLES),
@@ -41,6 +42,7 @@ def anonymize(
     json: options.Json = False,
 ) -> None:
     """Anonymise a table: find classes of similar records, release one description for each, and audit the result."""
+    from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.cli import folder, publishing, show
     from optmodels.cli.output import check_outputs
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
@@ -74,9 +76,11 @@ def anonymize(
             report=report,
             save_roles=save_roles,
             json=json,
+            allow_unique=names("--allow-unique", allow_unique or ()),
         )
         return
     table = table_of(data, asked, roles)
+    check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
     problem = model.build(table, seed)
     with show.progress() as on_progress:
         solution = search.solve(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)

@@ -32,9 +32,12 @@ def anonymize(
     report: Path | None,
     save_roles: Path | None,
     json: bool,
+    allow_unique: tuple[str, ...] = (),
 ) -> None:
     """Anonymise a folder, and say what came of it."""
+    from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.folders.anonymize import GROUP_ROWS, anonymize_folder
+    from optmodels.folders.pieces import first_records
     from solvers.blocks import Blocks
 
     if not isinstance(search, Blocks) and search.name != "auto":
@@ -42,6 +45,7 @@ def anonymize(
             f"A folder is anonymised into a folder by the solver 'blocks', not by '{search.name}': use --solver blocks "
             f"--option inner={search.name}, or name a file with --out to go by way of memory."
         )
+    check_kept(kept_columns(first_records(data, roles), tuple(roles.quasi), roles.sensitive), allow_unique)
     with show.progress() as on_progress:
         release = anonymize_folder(
             data,
@@ -68,6 +72,7 @@ def anonymize(
         put_json({"status": "feasible", **record, "bound": None, "gap": None, "audit": audit})
         return
     show.side_by_side({"after": show.measures(audit) | dict(release.values)})
+    show.kept(audit)
     show.say(show.escaped(release.provenance["remark"]))
     for path in (out, *(path for path, _ in files)):
         show.say(f"Written: {show.escaped(path)}")

@@ -24,6 +24,15 @@ RoleFile = Annotated[
     typer.Option(metavar="FILE", help="A TOML file with roles; options override it.", rich_help_panel=ROLES),
 ]
 
+AllowUnique = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="A,B",
+        help="Keep these columns though most of their values belong to one person.",
+        rich_help_panel=ROLES,
+    ),
+]
+
 Formulation = Annotated[
     str, typer.Option(metavar="NAME", help="What is optimised: see 'list formulations'.", rich_help_panel=SEARCH)
 ]

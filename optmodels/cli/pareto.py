@@ -32,6 +32,7 @@ def pareto(
     columns: TypedRoles,
     promise: dict[str, Any],
     roles: options.RoleFile = None,
+    allow_unique: options.AllowUnique = None,
     formulation: options.Formulation = "mo-obam",
     param: options.Param = None,
     objectives: Annotated[
@@ -62,6 +63,7 @@ def pareto(
     json: options.Json = False,
 ) -> None:
     """Find the best compromises between objectives: a folder with the front, from which points can be released."""
+    from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.cli import front_folder, show
     from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
@@ -78,6 +80,7 @@ def pareto(
         inputs = [Path(data), roles, *columns.files]
         check_outputs({f"--out: {name}": path for name, path in files.items()}, inputs=inputs)
         table = table_of(data, asked, roles)
+        check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
         source = front_folder.source_of(data, seed)
         problem = _judged(model.build(table, seed), wanted)
         with show.progress() as on_progress:

@@ -57,6 +57,7 @@ def publish(
         return
     show.run(solution)
     show.before_and_after(solution.problem.table, release, solution)
+    show.kept(release.audit.to_dict())
     for path, _ in files:
         show.say(f"Written: {show.escaped(path)}")
 

@@ -81,6 +81,20 @@ def before_and_after(table: Table, release: Release, solution: Solution) -> None
     side_by_side({"before": measures(_audit_of(table)), "after": measures(release.audit.to_dict()) | cost})
 
 
+def kept(audit: Mapping[str, Any]) -> None:
+    """What no promise covers, loudly: columns that are released as they are."""
+    found = audit.get("kept")
+    if not found:
+        return
+    columns = ", ".join(f"{escaped(name)} {alone:.0%}" for name, alone in found["columns"].items())
+    together = found["alone_with_quasi_and_kept"]
+    say(
+        f"[bold red]Kept as they are, and covered by no promise:[/] records alone with their value of {columns}; "
+        f"[bold]{together:.0%}[/] are alone with their quasi-identifiers and these together. Who may know these "
+        "columns finds people by them: drop them with --others drop, or name them as quasi-identifiers."
+    )
+
+
 def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
     """The rows of an audit that fit on a terminal."""
     found: dict[str, float | None] = {name: audit[name] for name in ("records", "classes", "k")}

@@ -9,15 +9,12 @@ what was written. No process holds more than a piece, a group or a part; all of 
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import ceil
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,9 +33,11 @@ from optmodels.problem import Formulation
 from optmodels.recoding import Method
 from optmodels.solver import OnProgress, Progress
 from optmodels.solver.interrupt import Interrupt
+from optmodels.table.encoding import check_told_apart
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
 from solvers.blocks import USUAL, Blocks, blocks_optimise
+from solvers.blocks.scratch import scratch_folder
 from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
 from solvers.blocks.worker_pool import Step, WorkerPool, dask_client, worker_pool
 
@@ -48,7 +47,7 @@ SeamCost = Mapping[str, Any]
 GROUP_ROWS = 250_000
 SAMPLE_PER_GROUP = 1_000
 MOST_SAMPLED = 2_000_000
-REMOVALS = 20  # attempts to remove what is on its way
+UNFINISHED = ".unfinished-"  # how the folder for what is on its way begins
 AUDIT_FILE = "_audit.json"  # readers of Parquet folders pass over names that begin so
 
 
@@ -100,7 +99,7 @@ def anonymize_folder(
     check_roles(roles)
     with (
         dask_client(chosen.address) as client,
-        _scratch(target.parent) as scratch,
+        scratch_folder(UNFINISHED, target.parent) as scratch,  # on the disk of the release, which is moved from there
         worker_pool(chosen.backend, chosen.workers_for(chosen.inner or USUAL), client) as workers,
     ):
         flow = _Flow(workers, seed, time_limit, on_progress)
@@ -145,6 +144,8 @@ class _Flow:
             types = plain_types(columns, roles)
             sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
             total = Whole.all_of(sums)
+            for name, levels in total.sensitive.items():
+                check_told_apart(levels.values, name)
             # one group after the other: side by side is what groups are
             inner = replace(solver, backend="in-process", workers=1, address=None, compare=False)
             plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch)
@@ -329,21 +330,6 @@ def _remark(blocks: int, inner: str, seams: SeamCost | str) -> str:
     if isinstance(seams, str):
         return not_said(blocks, seams)
     return said(blocks, inner, float(seams["excess"]), str(seams["how"]))
-
-
-@contextmanager
-def _scratch(beside: Path) -> Iterator[Path]:
-    """A folder for what is on its way, on the same disk as the release; gone in the end."""
-    folder = Path(tempfile.mkdtemp(prefix=".unfinished-", dir=beside))
-    try:
-        yield folder
-    finally:
-        with Interrupt().listening():  # an impatient Ctrl-C is not to leave half of it
-            for _ in range(REMOVALS):
-                shutil.rmtree(folder, ignore_errors=True)
-                if not folder.exists():
-                    break
-                sleep(0.1)  # a worker of a cluster was about to write
 
 
 def _as_folder(source: object, scratch: Path) -> Path:

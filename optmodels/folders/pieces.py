@@ -167,6 +167,14 @@ def plain_types(columns: Columns, roles: Roles) -> pa.Schema:
     return pa.schema([(name, kind) for name, kind in kept.items() if any(is_(kind) for is_ in plain)])
 
 
+def first_records(folder: Path, roles: Roles) -> pd.DataFrame:
+    """The columns that are kept of the first piece's first records: for a look before long work."""
+    pieces, schemas = pieces_of(folder)
+    first = pieces[0]
+    kept = list(roles.columns_kept(schemas[first.file].names))
+    return _small_frame(pq.ParquetFile(first.file).read_row_group(first.row_groups[0], columns=kept))
+
+
 def sum_up(piece: Piece, roles: Roles, columns: Columns) -> Whole:
     """What the whole has to know of a piece."""
     return piece.table(roles, columns).summary

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 
 from optmodels.audit import Audit, audit
+from optmodels.audit.kept import kept_columns
 from optmodels.audit.report import audit_page
 from optmodels.errors import BrokenPromiseError
 from optmodels.files import write_whole
@@ -120,7 +121,8 @@ def release(
     cost = {**(loss or {}), "gcp": gcp(table, canonical(labels), levels)}
     if method == "centroid":
         cost = {"information_loss": released_information_loss(table, recoded)} | cost
-    noted = found.annotated(promise=promise.to_dict(), missing=table.missing_report, loss=cost)
+    kept = kept_columns(frame, table.quasi, table.sensitive)
+    noted = found.annotated(promise=promise.to_dict(), missing=table.missing_report, loss=cost, kept=kept)
     return Release(frame, noted, method, dict(provenance or {}))
 
 

@@ -26,17 +26,27 @@ class Interrupt:
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take note of Ctrl-C; only the main thread can, in another the caller's handling stays as it is."""
+        """Take note of Ctrl-C; only the main thread can, in another the caller's handling stays as it is.
+
+        SIGTERM is noted likewise where it is handled as Ctrl-C is, as on the command line.
+        """
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = signal.signal(signal.SIGINT, self._note)
+        noted = [signal.SIGINT, *([signal.SIGTERM] if _is_ctrl_c(signal.getsignal(signal.SIGTERM)) else [])]
+        before = {number: signal.signal(number, self._note) for number in noted}
         try:
             yield
         finally:
-            signal.signal(signal.SIGINT, before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.pressed:
             raise KeyboardInterrupt
         self.pressed = True
+
+
+def _is_ctrl_c(handler: object) -> bool:
+    """Whether a signal is handled as Ctrl-C is, by Python or by an interrupt that listens already."""
+    return handler is signal.default_int_handler or isinstance(getattr(handler, "__self__", None), Interrupt)

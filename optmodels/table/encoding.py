@@ -21,9 +21,8 @@ _SHOWN = 3
 _LARGEST = 1e140  # sums of squares of millions of such numbers are numbers still
 # What pandas, Arrow or R read as missing from a CSV file, unless they are told otherwise.
 _READ_AS_MISSING = frozenset(
-    ("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan")
-    + ("1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN")
-)
+    ["", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan"]
+) | {"1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN"}
 
 Codes = NDArray[np.int32]
 
@@ -64,7 +63,7 @@ def level_column(column: pd.Series, name: str) -> pd.Series:
 
 
 def check_told_apart(values: pd.Index, name: str) -> None:
-    """Values that readers of CSV take for missing are one value to them, so a column of values to be told apart has one.
+    """Values that readers of CSV take for missing are one value to them, so of a sensitive attribute's one may be such.
 
     Raises:
         InputError: it has several.
@@ -92,7 +91,7 @@ def _one_zero(column: pd.Series) -> pd.Series:
 def _one_spelling(column: pd.Series, name: str) -> pd.Series:
     """Equal values of different types, 1 and 1.0 and True, as the first of them: they are written differently."""
     codes, distinct = _factorize(column, name)
-    spelled = np.append(distinct.to_numpy(object), None)  # where the code -1 of a missing value points
+    spelled = np.array([*distinct.tolist(), None], object)  # where the code -1 of a missing value points
     return pd.Series(spelled[codes], column.index, dtype=object, name=column.name)
 
 

@@ -14,7 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+
+from solvers.blocks.scratch import scratch_folder
 
 _ALIGNED = 64
 
@@ -38,7 +41,7 @@ class Shared:
 
 @contextmanager
 def shared(thing: object) -> Iterator[Shared]:
-    """The thing laid out in a temporary file, which is removed at the end."""
+    """The thing laid out in a temporary file, which is removed at the end, even by whoever outlives this process."""
     found: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(thing, protocol=5, buffer_callback=found.append)
     buffers = [buffer.raw() for buffer in found]
@@ -47,16 +50,14 @@ def shared(thing: object) -> Iterator[Shared]:
         starts.append(-(-(starts[-1] + buffer.nbytes) // _ALIGNED) * _ALIGNED)
     # /dev/shm is memory itself; elsewhere the file is in the cache that the system keeps of its disks
     folder = "/dev/shm" if os.access("/dev/shm", os.W_OK) and _room("/dev/shm") > 2 * starts[-1] else None
-    handle, name = tempfile.mkstemp(prefix="optmodels-blocks-", dir=folder)
-    try:
-        with open(handle, "wb") as target:
+    with scratch_folder("optmodels-blocks-", Path(folder or tempfile.gettempdir())) as scratch:
+        file = scratch / "arrays"
+        with open(file, "wb") as target:
             for buffer, (start, end) in zip(buffers, pairwise(starts), strict=True):
                 target.write(buffer)
                 target.write(bytes(end - start - buffer.nbytes))
             target.write(bytes(1))  # an empty file cannot be mapped
-        yield Shared(name, tuple(starts[:-1]), tuple(buffer.nbytes for buffer in buffers), rest)
-    finally:
-        os.unlink(name)
+        yield Shared(str(file), tuple(starts[:-1]), tuple(buffer.nbytes for buffer in buffers), rest)
 
 
 def _room(folder: str) -> int:

@@ -6,14 +6,16 @@ whether it had to be done twice because a worker died.
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import ExitStack, contextmanager
 from math import inf
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
 from optmodels.errors import InputError, MissingDependencyError
@@ -139,9 +141,18 @@ def worker_pool(
 
 def _begin(share: int, begin: Callable[..., object] | None, given: tuple[Any, ...]) -> None:
     begin_worker(share)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all, and the parent decides
     if begin is not None:
         begin(*given)
+
+
+def _end_with_parent() -> None:
+    """Whoever was to take what this process finds is gone, killed perhaps: so is it, with all that it holds."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 @contextmanager
