@@ -24,6 +24,7 @@ Codes = NDArray[np.int32]
 
 SPREAD = 0
 EXTENT = 1
+_FAR = 1e3  # widths of a column from zero to its middle, beyond which it is moved
 _REMEMBERED = 200_000  # classes of a plain price
 
 
@@ -124,7 +125,7 @@ class PlainPrice:
 
 def spread(table: Table) -> Price:
     """Squared distance to the mean plus weighted mismatches with the mode, in the table's scaling."""
-    return Price("spread", np.ascontiguousarray(table.scaled), table.codes, table.mismatch_weights)
+    return Price("spread", np.ascontiguousarray(_centred(table.scaled)), table.codes, table.mismatch_weights)
 
 
 def extent(table: Table) -> Price:
@@ -134,10 +135,21 @@ def extent(table: Table) -> Price:
     """
     reach = table.ranges
     weights = np.array([table.weights[name] for name in table.measured])
-    sides = np.ascontiguousarray(table.values * (weights / np.where(reach > 0, reach, 1.0)))
+    sides = np.ascontiguousarray(_centred(table.values) * (weights / np.where(reach > 0, reach, 1.0)))
     domains = np.array([len(table.levels[name]) for name in table.categorical], np.float64)
     code_weights = np.array([table.weights[name] for name in table.categorical]) / np.maximum(domains - 1, 1)
     return Price("extent", sides, table.codes, code_weights)
+
+
+def _centred(values: Floats) -> Floats:
+    """The values, columns that lie far from zero for their width moved there: differences are all that counts.
+
+    Sums of squares of numbers around 1e12 that differ by 1 are rounding and nothing else.
+    """
+    low, high = values.min(axis=0), values.max(axis=0)
+    middle = low + (high - low) / 2
+    far = np.abs(middle) > _FAR * (high - low)
+    return values - np.where(far, middle, 0.0) if far.any() else values
 
 
 def geometry(table: Table) -> Price:

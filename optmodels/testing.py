@@ -172,6 +172,7 @@ def check_solution(solution: Solution) -> None:
     found = problem.evaluate(solution.labels)
     assert found.feasible, f"the partition breaks conditions: {dict(found.violations)}"
     assert dict(found.values) == dict(solution.values), "the values are not the problem's own"
+    assert "contradicted_bound" not in solution.details, "a bound that the partition contradicts"
     if solution.bound is not None and solution.value is not None:
         assert problem.target.worse(solution.value, solution.bound) >= -SAME, "the bound is beyond the value"
     if solution.status is Status.OPTIMAL:

@@ -130,14 +130,12 @@ class Run:
         """Judge a partition and keep it as a point of a front, unless it breaks a condition.
 
         `bound` is what no partition at least as good in all other objectives is better than in the target.
-
-        Raises:
-            AssertionError: the partition is better than the bound that is claimed for it.
         """
         evaluation = self.problem.evaluate(labels)
         if not evaluation.feasible:
             return None
-        bound = self._sound(evaluation.values[self.problem.target.name], bound)
+        details = dict(details or {})
+        bound = self._sound(evaluation.values[self.problem.target.name], bound, details)
         point = Solution(
             problem=self.problem,
             solver=self.solver,
@@ -148,7 +146,7 @@ class Run:
             bound=bound,
             seconds=self.seconds,
             seed=self.seed,
-            details=details or {},
+            details=details,
         )
         self.front.append(point)
         return point
@@ -186,7 +184,7 @@ class Run:
         if self.labels is None or self.value is None:
             status = Status.INFEASIBLE if self.proven_infeasible else Status.NONE
         else:
-            bound = self._sound(self.value, bound)
+            bound = self._sound(self.value, bound, self.details)
             status = _status(self.value, bound)
         return Solution(
             problem=self.problem,
@@ -200,16 +198,30 @@ class Run:
             seed=self.seed,
             reason=self.proven_infeasible,
             details=self.details,
-            history=tuple(self.history),
+            history=tuple(self.history if bound == self.bound or bound is not None else map(_unproven, self.history)),
         )
 
-    def _sound(self, value: float, bound: float | None) -> float | None:
-        """The bound that may be claimed for a value: rounding may leave one a hair beyond the value that it proves."""
+    def _sound(self, value: float, bound: float | None, details: dict[str, object]) -> float | None:
+        """The bound that may be claimed for a value: rounding may leave one a hair beyond the value that it proves.
+
+        One that is further beyond is wrong, and so proves nothing: the partition is what it is, the bound is withdrawn,
+        and the record says so.
+        """
         if bound is None or self.problem.target.worse(value, bound) >= 0:
             return bound
-        if abs(value - bound) > CONTRADICTED * max(abs(value), CONTRADICTED):
-            raise AssertionError(f"{self.solver} claims a bound of {bound!r} and found {value!r}")
-        return value
+        if abs(value - bound) <= CONTRADICTED * max(abs(value), CONTRADICTED):
+            return value
+        details["contradicted_bound"] = bound
+        details["remark"] = (
+            f"{self.solver} claimed a bound of {bound:.6g}, which its own partition of {value:.6g} contradicts: the "
+            "bound is withdrawn, and nothing is proven. The numbers may differ by too little for their size; please "
+            "report it if not."
+        )
+        return None
+
+
+def _unproven(moment: Moment) -> Moment:
+    return Moment(moment.seconds, moment.value, None)
 
 
 def _status(value: float, bound: float | None) -> Status:

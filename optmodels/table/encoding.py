@@ -19,6 +19,7 @@ from optmodels.table.roles import Bins, Roles
 MISSING_LEVEL = "missing"
 _SHOWN = 3
 _LARGEST = 1e140  # sums of squares of millions of such numbers are numbers still
+_SMALLEST = 1e-140  # and their inverse: the least width of a column whose squares are not all zero
 # What pandas, Arrow or R read as missing from a CSV file, unless they are told otherwise.
 _READ_AS_MISSING = frozenset(
     ["", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NULL", "null", "None", "NaN", "nan", "-NaN", "-nan"]
@@ -170,6 +171,13 @@ def _check_size(column: pd.Series, name: str) -> None:
         raise InputError(
             f"Column '{name}' has numbers beyond {_LARGEST:g} in {_cells(column, bad)}, whose squares are none that a "
             f"computer can add up; give '{name}' in larger units, or its logarithm."
+        )
+    width = float(column.max()) - float(column.min()) if len(column) else 0.0
+    if column.dtype.kind == "f" and 0.0 < width < _SMALLEST:
+        first = int(np.flatnonzero(column.to_numpy() != column.iloc[0])[0])
+        raise InputError(
+            f"The numbers of column '{name}' differ by less than {_SMALLEST:g}, "
+            f"{_cells(column, np.array([0, first]))}, and the square of that is nothing to a computer; give '{name}' in smaller units."
         )
 
 
