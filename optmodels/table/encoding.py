@@ -177,7 +177,8 @@ def _check_size(column: pd.Series, name: str) -> None:
         first = int(np.flatnonzero(column.to_numpy() != column.iloc[0])[0])
         raise InputError(
             f"The numbers of column '{name}' differ by less than {_SMALLEST:g}, "
-            f"{_cells(column, np.array([0, first]))}, and the square of that is nothing to a computer; give '{name}' in smaller units."
+            f"{_cells(column, np.array([0, first]))}, and the square of "
+            f"that is nothing to a computer; give '{name}' in smaller units."
         )
 
 

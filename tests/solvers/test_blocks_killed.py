@@ -21,7 +21,7 @@ CHILD = """
 import os, sys, time
 from pathlib import Path
 import numpy as np
-from solvers.blocks.crew import Step, crew
+from solvers.blocks.worker_pool import Step, worker_pool
 from solvers.blocks.scratch import scratch_folder
 from solvers.blocks.shared import shared
 
@@ -32,7 +32,7 @@ if __name__ == "__main__":
     with (
         scratch_folder(".unfinished-", Path(sys.argv[1])) as scratch,
         shared(np.arange(1_000_000)) as where,
-        crew("processes", 2, begin=load, given=(where,)) as workers,
+        worker_pool("processes", 2, begin=load, given=(where,)) as workers,
     ):
         (scratch / "piece-0.parquet").write_text("original records")
         pids = {}
