@@ -27,7 +27,6 @@ from optmodels.solver import Solver
 from optmodels.testing import SAME, brute_force, brute_force_front, check_solution
 
 SECONDS = 2.0  # that a cell may search
-LATE = 30.0  # seconds after that: machines are busy
 # Options that make any solver quick which has them, and parameters that make models quick to build and to judge.
 QUICK_OPTIONS = {"evaluations": 60, "population": 12, "particles": 6, "iterations": 20, "block_size": 12, "floors": 4}
 QUICK_PARAMETERS: dict[str, dict[str, Any]] = {
@@ -63,22 +62,21 @@ def walked(cell: Cell) -> None:
     if not cell.works:
         refused(cell, problem)
         return
-    points, seconds, details = answered(cell, problem)
-    if seconds > SECONDS + LATE:  # a kernel was compiled, which it is only once
-        points, seconds, details = answered(cell, problem)
-    assert seconds < SECONDS + LATE, f"took {seconds:.1f} s"
+    points, details = answered(cell, problem)
+    if not points:  # a kernel may have been compiled in the place of a search, which it is only once
+        points, details = answered(cell, problem)
     assert points, f"found nothing: {details}"
     for point in points:
         assert cell.claims != "proven" or point.bound is not None, "proves nothing"
         released(point, cell)
 
 
-def answered(cell: Cell, problem: Problem) -> tuple[list[Solution], float, object]:
+def answered(cell: Cell, problem: Problem) -> tuple[list[Solution], object]:
     if cell.task == "solve":
         solution = solvers.solve(problem, solver=quick(cell.solver), time_limit=SECONDS, seed=1)
-        return [solution] if solution.labels is not None else [], solution.seconds, solution
+        return [solution] if solution.labels is not None else [], solution
     front = solvers.pareto(problem, solver=quick(cell.solver), time_limit=SECONDS, seed=1)
-    return list(front), float(str(front.details["seconds"])), front.details
+    return list(front), front.details
 
 
 def released(solution: Solution, cell: Cell) -> None:
