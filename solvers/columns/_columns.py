@@ -107,10 +107,10 @@ class Columns(Solver):
             run.details["classes"] = "by their centres, which are searched for in boxes"
             candidate_centres.search(priced, run)
             return
-        _follow(Proof(priced, run, node_limit=self.node_limit, enumeration=self.enumeration), self.cuts_a_round)
+        follow(Proof(priced, run, node_limit=self.node_limit, enumeration=self.enumeration), self.cuts_a_round)
 
 
-def _follow(proof: Proof, cuts_a_round: int) -> None:
+def follow(proof: Proof, cuts_a_round: int) -> None:
     """Converge, cut, converge again; then finish."""
     run, generation = proof.run, proof.generation
     if run.labels is not None:

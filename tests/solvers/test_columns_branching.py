@@ -17,6 +17,7 @@ from optmodels.structures import Priced
 from optmodels.table import Table
 from optmodels.testing import brute_force, check_solution, small_table
 from solvers.columns import Columns
+from solvers.columns._columns import follow
 from solvers.columns.branching import BranchingTree
 from solvers.columns.duals import reduced_cost
 from solvers.columns.greedy import grow_classes
@@ -180,7 +181,7 @@ def test_the_tree_s_bound_rises_with_its_nodes() -> None:
     run = Run(problem, "columns")
     run.offer(np.arange(30) // 3)
     proof = Proof(problem.require(Priced), run, node_limit=50_000, enumeration=0)
-    proof.follow()
+    follow(proof, cuts_a_round=0)
     bounds = [moment.bound for moment in run.history if moment.bound is not None]
     assert len(set(bounds)) > 5
     assert bounds == sorted(bounds)
