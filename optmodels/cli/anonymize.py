@@ -82,6 +82,7 @@ def anonymize(
     table = table_of(data, asked, roles)
     check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
     problem = model.build(table, seed)
+    publishing.check_recoding(problem, method)
     with show.progress() as on_progress:
         solution = search.solve(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)
     publishing.publish(

@@ -75,10 +75,17 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
             "original file with --data, or find the front again with 'optmodels pareto'."
         )
     table = table_of(place, {}, folder / ROLES)
-    parameters = with_tuples(record["parameters"])
-    model = registry.configured(registry.formulation(record["formulation"]), parameters)
-    problem = model.build(table, source["seed"]).with_objectives(*record["objectives"])
-    return ParetoFront.load(folder, problem, judge=False)
+    try:
+        parameters = with_tuples(record["parameters"])
+        model = registry.configured(registry.formulation(record["formulation"]), parameters)
+        problem = model.build(table, source["seed"]).with_objectives(*record["objectives"])
+        return ParetoFront.load(folder, problem, judge=False)
+    except (TypeError, ValueError, KeyError, AttributeError, IndexError, AssertionError) as problem_met:
+        raise InputError(
+            f"The front in '{folder}' cannot be made again from its front.json and {SOURCE}, which are not as "
+            f"'optmodels pareto' wrote them ({type(problem_met).__name__}: {problem_met}): put them back as they were, "
+            "or find the front again."
+        ) from problem_met
 
 
 def _source(folder: Path) -> dict[str, Any]:

@@ -10,16 +10,26 @@ from optmodels.cli import show
 from optmodels.cli.output import Writer, put_json, write_together
 from optmodels.cli.values import chosen
 from optmodels.errors import InputError
-from optmodels.release import Method
+from optmodels.problem import Problem
+from optmodels.release import Method, recode
 from optmodels.solution import Solution
 
 # What `auto` chose and why, what a swarm's particles break, blocks, the k that MASS chose and its point of a front.
-_FURTHER = ("chosen", "because", "faithful", "blocks", "blocks_optimise", "blocks_merged", "one_block", "k", "optimum")
+_FURTHER = (
+    *("chosen", "because", "faithful", "blocks", "blocks_optimise", "blocks_merged", "one_block", "workers_lost"),
+    *("contradicted_bound", "k", "optimum"),
+)
 
 
 def method_of(recode: str | None) -> Method | None:
     """The recoding that was asked for, if any."""
     return None if recode is None else chosen("--recode", recode, get_args(Method))
+
+
+def check_recoding(problem: Problem, method: Method | None) -> None:
+    """The recoding that was asked for is possible for this table: tried on one record, before a long solve."""
+    if method is not None:
+        recode(problem.table.take([0]), [0], method)
 
 
 def check_ending(out: Path | None) -> None:

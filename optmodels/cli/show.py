@@ -179,10 +179,18 @@ def listing(entries: Sequence[Mapping[str, str]]) -> None:
 
 @contextmanager
 def progress() -> Iterator[OnProgress]:
-    """One moving line on stderr while a solver runs, on a terminal only; it leaves nothing behind."""
+    """One moving line on stderr while a solver runs, which leaves nothing behind; in a log a line now and then."""
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield lambda _: None
+        printed = perf_counter()
+
+        def tell(state: Progress) -> None:
+            nonlocal printed
+            if perf_counter() - printed >= LOG_SECONDS:
+                printed = perf_counter()
+                console.print(progress_line(state), soft_wrap=True)
+
+        yield tell
         return
     with console.status("solving ...") as line:
         yield lambda state: line.update(progress_line(state))

@@ -196,8 +196,11 @@ class _Flow:
         blocks = sum(group.blocks for group in solved)
         if blocks == 1:
             return NOT_COMPARED.format("all records are one block")
-        if self.remaining <= 0 or any(group.by_median_cuts for group in solved):
-            return NOT_COMPARED.format("no time was left")
+        cut = sum(group.by_median_cuts for group in solved)
+        if self.remaining <= 0 or (cut and self.time_limit is not None):
+            return NOT_COMPARED.format(self._no_time())
+        if cut:
+            return NOT_COMPARED.format(f"{cut:,} blocks, in which nothing else was found, were cut at medians")
 
         def step(number: int) -> Step[list[folder_seams.Pair]]:
             after = members[number + 1] if number + 1 < len(members) else members[number - 1] if number else None
@@ -213,7 +216,15 @@ class _Flow:
             return NOT_COMPARED.format(str(lost))
         pairs = [pair for some in found for pair in some]
         estimate = folder_seams.Estimate(pairs, sample.stand_in is not None)
-        return estimate.to_dict() if pairs else NOT_COMPARED.format("no time was left")
+        if pairs:
+            return estimate.to_dict()
+        hurried = self.interrupt.pressed or self.time_limit is not None
+        return NOT_COMPARED.format(
+            self._no_time() if hurried else "no two neighbouring blocks could be solved together"
+        )
+
+    def _no_time(self) -> str:
+        return "it was interrupted" if self.interrupt.pressed else "no time was left"
 
     def _share(self, unfinished: int) -> float | None:
         """The seconds of one of so many steps that are not finished yet; None without a limit."""

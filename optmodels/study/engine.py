@@ -14,14 +14,13 @@ from optmodels.errors import InputError, MissingDependencyError, whole
 from optmodels.parallel import cores
 from optmodels.study.building import planned
 from optmodels.study.spec import Study
-from optmodels.study.store import HEARTBEAT_SECONDS, Store, opened
+from optmodels.study.store import HEARTBEAT_SECONDS, OUTCOMES, Store, opened
 from optmodels.study.supervise import Record
 from optmodels.study.time_left import TimeLeft
 from optmodels.study.trials import Trial
 from optmodels.study.workers import Workers, local_workers
 
-DONE = "done"
-OUTCOMES = (DONE, "refused", "error", "crashed", "overtime", "memory")
+DONE = OUTCOMES[0]
 _TICK_SECONDS = 0.25
 
 

@@ -29,6 +29,7 @@ _WAIT_SECONDS = 30.0
 HEARTBEAT_SECONDS = 5.0
 _LOST_SECONDS = 60.0  # without a heartbeat, a study on another machine is taken to be gone
 
+OUTCOMES = ("done", "refused", "error", "crashed", "overtime", "memory")  # what may come of a run
 # What of a run is written as it is in its record; the rest are its coordinates, its curve and its points.
 MEASURED = ("seconds", "build_seconds", "warm_up_seconds", "peak_memory", "base_memory")
 FOUND = (
@@ -223,6 +224,24 @@ def _check_kind(path: Path, connection: sqlite3.Connection, *, may_be_new: bool)
         )
     if kind != APPLICATION and not (may_be_new and not tables):
         raise InputError(f"'{path}' is an SQLite file, but not one of a study: name another.")
+    if tables:
+        _check_whole(path, connection)
+
+
+def _check_whole(path: Path, connection: sqlite3.Connection) -> None:
+    """SQLite reads what it can of a damaged file and says nothing, so it is asked; and so is what runs have left."""
+    (said, *_) = (said for (said,) in connection.execute("PRAGMA integrity_check(1)"))
+    if said == "ok":
+        known = ", ".join("?" * len(OUTCOMES))
+        broken = " OR ".join(f"NOT json_valid(coalesce(\"{name}\", 'null'))" for name in _FOUND_JSON)
+        odd = f"SELECT key FROM run WHERE outcome IS NOT NULL AND (outcome NOT IN ({known}) OR {broken}) LIMIT 1"
+        if (row := connection.execute(odd, OUTCOMES).fetchone()) is None:
+            return
+        said = f"the record of run {row[0]!r} is not one that a study writes"
+    raise InputError(
+        f"'{path}' is damaged ({' '.join(str(said).split())}), so nothing that it says of earlier runs can be relied "
+        "on: put a copy of it in its place, or run the study into a new file."
+    )
 
 
 @contextmanager

@@ -166,6 +166,9 @@ class Blocks(Solver):
                     f"No classes that keep all conditions were found, not even in one block by {inner}."
                 )
             run.details |= stitching.details()
+            if stitching.lost:
+                said = run.details.get("remark", "")
+                run.details["remark"] = f"{said} Not all blocks are solved: {stitching.lost}".lstrip()
 
     def workers_for(self, inner: str) -> int:
         """How many workers there are to be in threads or processes; a cluster has its own."""

@@ -129,7 +129,8 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
         finished += len(solved)
 
     def lost(batch: int, error: BaseException) -> None:
-        stitching.lost = f"workers died again and again, and their blocks were cut at medians: {error}"
+        reason = " ".join(str(error).split())
+        stitching.lost = f"workers died again and again, and their blocks were cut at medians: {reason}"
 
     workshop.pool.do(
         [workshop.step(blocks, lambda _, blocks=blocks: orders(blocks)) for blocks in batches],  # type: ignore[misc]

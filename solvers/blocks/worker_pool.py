@@ -26,7 +26,7 @@ Backend = Literal["in-process", "processes", "dask"]
 Result = TypeVar("Result")
 
 WAITING = 2  # steps for each worker that are handed out ahead
-ATTEMPTS = 3  # of a step whose worker dies
+ATTEMPTS = 3  # of a step whose worker dies though it does nothing else
 GRACE_SECONDS = 5.0  # beyond a time limit, for workers that are slow to answer or gone
 CONNECT_SECONDS = 10.0
 
@@ -62,25 +62,31 @@ class WorkerPool:
     ) -> None:
         """Hand out all steps while time remains, and take what comes of each, in whichever order it comes.
 
-        A step whose workers die again and again is `lost`. `report` is called a few times a second, and may raise.
+        Where a worker dies, all steps that were under way are done again one at a time: a step that is alone when a
+        worker dies is the one to blame, and if that happens again and again it is `lost`. `report` is called a few
+        times a second, and may raise.
         """
-        ahead, unfinished = deque(range(len(steps))), len(steps)
+        ahead, suspects, unfinished = deque(range(len(steps))), deque[int](), len(steps)
         under_way: dict[Future[Result], tuple[int, Executor]] = {}
         died: Counter[int] = Counter()
+        alone: int | None = None
         try:
-            while under_way or (ahead and remaining() > 0):
-                while ahead and len(under_way) < WAITING * self.workers and remaining() > 0:
-                    step = ahead.popleft()
+            while under_way or ((ahead or suspects) and remaining() > 0):
+                most = 1 if suspects or alone is not None else WAITING * self.workers
+                while (suspects or ahead) and len(under_way) < most and remaining() > 0:
+                    alone = suspects.popleft() if suspects else None
+                    step = ahead.popleft() if alone is None else alone
                     under_way[self._submit(steps[step], unfinished)] = step, self._executor
                 done, _ = wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
                 for future in done:
                     step, executor = under_way.pop(future)
                     error = future.exception()
+                    was_alone, alone = step == alone, None if step == alone else alone
                     if isinstance(error, BrokenProcessPool):
                         self._replace(executor)
-                        died[step] += 1
+                        died[step] += was_alone
                         if died[step] < ATTEMPTS:
-                            ahead.appendleft(step)
+                            suspects.append(step)
                             continue
                     unfinished -= 1
                     if error is None:

@@ -33,6 +33,7 @@ from solvers.blocks.seams import SeamCost
 from solvers.blocks.shared import shared
 from solvers.blocks.stitching import Stitching, solve_blocks
 from solvers.blocks.work import Orders, Solved
+from solvers.blocks.worker_pool import Step, worker_pool
 
 QUICK = {"iterations": 20}
 PATIENCE_SECONDS = 10.0
@@ -128,24 +129,37 @@ def test_workers_and_their_order_do_not_matter() -> None:
     assert (found[0] == found[2]).all()  # type: ignore[union-attr]
 
 
-def test_processes_agree_with_threads_though_one_is_killed() -> None:
+@pytest.mark.parametrize("kills", [1, 4])
+def test_processes_agree_with_threads_though_some_are_killed(kills: int) -> None:
     problem = MoObam(k=2, least_entropy=(0.7,)).build(small_table(200, seed=5))
     options: dict[str, Any] = {"inner_options": QUICK, "block_size": 30, "workers": 2}
     threads = Blocks(**options).solve(problem, seed=4)
     killed: list[int] = []
 
     def kill_one(state: Progress) -> None:
-        if not killed and state.done >= 1:
-            victim = multiprocessing.active_children()[0]
+        if len(killed) < kills and (state.done >= 1 or kills > 1) and (running := multiprocessing.active_children()):
+            victim = running[0]
             assert victim.pid is not None
-            killed.append(victim.pid)
-            os.kill(victim.pid, signal.SIGKILL)
+            if victim.pid not in killed:
+                killed.append(victim.pid)
+                os.kill(victim.pid, signal.SIGKILL)
 
     judged = problem.with_objectives("loss", "linkage@0.3")
     processes = Blocks(backend="processes", **options).solve(judged, seed=4, on_progress=kill_one)
     assert (threads.labels == processes.labels).all()  # type: ignore[union-attr]
     assert processes.details["workers"] == 2
-    assert len(killed) == 1
+    assert "workers_lost" not in processes.details
+    assert len(killed) == kills
+
+
+def test_blocks_whose_workers_die_by_themselves_are_said_to_be_lost() -> None:
+    lost: list[int] = []
+    found: dict[int, object] = {}
+    steps = [Step(os.getpid, lambda _: ()), Step(os._exit, lambda _: (1,)), Step(os.getpid, lambda _: ())]
+    with worker_pool("processes", 2) as workers:
+        workers.do(steps, take=found.__setitem__, lost=lambda step, _: lost.append(step), report=lambda: None)
+    assert lost == [1], "and no other, though others were under way when it died"
+    assert sorted(found) == [0, 2]
 
 
 def test_other_seeds_give_other_answers() -> None:

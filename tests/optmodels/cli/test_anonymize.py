@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from optmodels import registry
 from tests.optmodels.cli.conftest import QUICK, ROLES, Run
 
 KEYS = ["status", "stop", "formulation", "solver", "values", "bound", "gap", "seconds", "seed", "audit"]
@@ -144,3 +145,15 @@ def test_interrupted_without_a_solution_is_exit_code_3(
 def test_mdav_reports_the_published_losses(run: Run, dataset: str, k: int, loss: float) -> None:
     record = document(run("anonymize", dataset, *RESEARCH, "--k", k, "--json"))
     assert round(record["values"]["loss"], 5) == loss
+
+
+def test_a_recoding_that_is_impossible_is_met_before_the_solve(
+    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def solved(*_: object, **__: object) -> None:
+        raise AssertionError("it was solved")
+
+    monkeypatch.setattr(registry.solver("mdav"), "search", solved)
+    result = run("anonymize", people, *ROLES, *QUICK, "--recode", "hierarchy", "--out", "release.csv")
+    assert result.exit_code == 1
+    assert "has no hierarchy" in result.stderr

@@ -12,8 +12,7 @@ from optmodels.audit.kept import kept_columns
 from optmodels.conditions import Conditions
 from optmodels.release import release
 from optmodels.table import Table
-
-from .conftest import Run
+from tests.optmodels.cli.conftest import Run
 
 QUICK = ("--k", "5", "--solver", "mdav", "--numeric", "age", "--sensitive", "illness", "--others", "keep")
 

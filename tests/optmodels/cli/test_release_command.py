@@ -86,6 +86,30 @@ def test_wrong_folders_and_outputs(run: Run, front: Path) -> None:
     refused(run("release", front), "front.json", "damaged")
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"parameters": {"k": "five"}},
+        {"parameters": {"k": [3]}},
+        {"parameters": {"k": None}},
+        {"parameters": {"kk": 3}},
+        {"formulation": 7},
+        {"formulation": ["mo-obam"]},
+        {"formulation": {}},
+        {"objectives": {"loss": 3}},
+        {"objectives": {"1": []}},
+        {"records": "ten"},
+        {"details": {"seconds": "long"}},
+    ],
+)
+def test_a_front_json_edited_by_hand_is_the_users_not_ours(run: Run, front: Path, edit: dict[str, object]) -> None:
+    file = front / "front.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | edit))
+    result = run("release", front, "--out", "r.csv")
+    assert "mistake in optmodels" not in result.output
+    assert result.exit_code == (0 if "details" in edit else 1)
+
+
 def test_labels_that_break_the_promise_are_never_released(run: Run, front: Path) -> None:
     labels = pd.read_parquet(front / "labels.parquet")
     labels[:] = 0
