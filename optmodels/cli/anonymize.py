@@ -47,6 +47,7 @@ def anonymize(
     from optmodels.cli.output import check_outputs
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
     from optmodels.cli.source import roles_of, table_of
+    from optmodels.cli.usual_limit import said, usual_limit
 
     method = publishing.method_of(recode)
     into_folder = folder.is_meant(data, out)
@@ -84,7 +85,8 @@ def anonymize(
     problem = model.build(table, seed)
     publishing.check_recoding(problem, method)
     with show.progress() as on_progress:
-        solution = search.solve(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)
+        limit = usual_limit(search, time_limit)
+        solution = search.solve(problem, time_limit=limit, seed=seed, on_progress=on_progress)
     publishing.publish(
         solution,
         method=method,
@@ -92,4 +94,5 @@ def anonymize(
         report=report,
         further=[(save_roles, table.roles.save)] if save_roles else [],
         json=json,
+        remark=said(time_limit, solution.stop),
     )

@@ -58,7 +58,11 @@ GroupRows = Annotated[
 ]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Stop then, with the best found so far.", rich_help_panel=SEARCH),
+    typer.Option(
+        metavar="SECONDS",
+        help="Stop then, with the best found so far; a minute for solvers that would not end by themselves.",
+        rich_help_panel=SEARCH,
+    ),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="One seed in, the same answer out.", rich_help_panel=SEARCH)]
 

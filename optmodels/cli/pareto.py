@@ -68,6 +68,7 @@ def pareto(
     from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
     from optmodels.cli.source import table_of
+    from optmodels.cli.usual_limit import said, usual_limit
 
     wanted = names("--objectives", objectives or ())
     if len(wanted) == 1:
@@ -84,7 +85,8 @@ def pareto(
         source = front_folder.source_of(data, seed)
         problem = _judged(model.build(table, seed), wanted)
         with show.progress() as on_progress:
-            front = search.pareto(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)
+            limit = usual_limit(search, time_limit) if search.name != "auto" else time_limit
+            front = search.pareto(problem, time_limit=limit, seed=seed, on_progress=on_progress)
         if not len(front):
             if json:
                 put_json(_document(front, out))
@@ -95,6 +97,8 @@ def pareto(
         put_json(_document(front, out))
         return
     show.front(front)
+    if remark := said(time_limit, str(front.details["stop"])):
+        show.say(remark)
     show.say(
         f"Written: {show.escaped(out)}/ with the front (front.csv, front.html) and all that is needed to release a "
         f"point: optmodels release {show.escaped(out)} --point knee --out release.csv"

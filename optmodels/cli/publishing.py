@@ -47,10 +47,11 @@ def publish(
     further: Sequence[tuple[Path, Writer]] = (),
     json: bool,
     noted: Mapping[str, Any] | None = None,
+    remark: str = "",
 ) -> None:
     """Release a solution, write the files that were asked for, and print the run and its audit.
 
-    `noted` is what a command adds to the record that is printed as JSON.
+    `noted` is what a command adds to the record that is printed as JSON, `remark` what it has to say to people.
     """
     if solution.labels is None and json:
         put_json(_record(solution, None) | dict(noted or {}))
@@ -68,6 +69,8 @@ def publish(
     show.run(solution)
     show.before_and_after(solution.problem.table, release, solution)
     show.kept(release.audit.to_dict())
+    if remark:
+        show.say(remark)
     for path, _ in files:
         show.say(f"Written: {show.escaped(path)}")
 
