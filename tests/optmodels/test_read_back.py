@@ -70,7 +70,7 @@ def test_one_such_value_is_one_for_every_reader(tmp_path: Path) -> None:
 
 
 NUMBERS = st.sampled_from(
-    [0.0, -0.0, 1.0, 0.1, 0.30000000000000004, 0.3, 1e-300, -1e-300, 1e16, 1e16 + 2, 123456789.25]
+    [0.0, -0.0, 1.0, 0.1, 0.30000000000000004, 0.3, 1e-100, -1e-100, 1e16, 1e16 + 2, 123456789.25]
 )
 TEXTS = st.sampled_from(
     ["a", "A", " a", "a ", "1", "01", "1.0", "", "NA", 'say "a"', "a,b", "a\nb", "a\rb", "ä", "true"]
