@@ -143,7 +143,7 @@ class GeneralisationModel:
         return canonical(labels)
 
     def encode(self, labels: Labels) -> bool:
-        """Write a partition into the model: every class as the cheapest combination that covers it."""
+        """Write a partition into the model: every class as the cheapest combination that covers it, if all have one."""
         model = self.native
         for variable in (*model.x.values(), *model.y.values()):
             variable.set_value(0)
@@ -151,6 +151,8 @@ class GeneralisationModel:
         for c in range(len(starts) - 1):
             rows = order[starts[c] : starts[c + 1]]
             g = self._covering(rows)
+            if g is None:  # too few records are below it for any class
+                return False
             model.y[g].set_value(1)
             for r, number in zip(*np.unique(self.kinds[rows], return_counts=True), strict=True):
                 model.x[int(r), g].set_value(model.x[int(r), g].value + int(number))
@@ -161,7 +163,7 @@ class GeneralisationModel:
                 variable.set_value(max(pyo.value(count) for count in counts))
         return True
 
-    def _covering(self, rows: NDArray[np.int64]) -> int:
+    def _covering(self, rows: NDArray[np.int64]) -> int | None:
         leaves = self.leaves[rows]
         # equal on a level, equal on all above: as many levels are too low as there are with differences
         levels = tuple(
@@ -169,4 +171,4 @@ class GeneralisationModel:
         )
         combination = self._as_nodes(int(rows[0]), levels)
         below = [r for r, row in enumerate(self.first) if self._as_nodes(int(row), levels) == combination]
-        return self.place[tuple(below)]
+        return self.place.get(tuple(below))

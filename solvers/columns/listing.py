@@ -29,14 +29,14 @@ _OFTEN = 64  # classes listed between two looks at the clock
 def by_listing(problem: Problem, run: Run, most: int) -> None:
     """The proven best partition where at most so many classes are possible; else the best one of those met."""
     priced = problem.require(Priced)
-    possible = possible_classes(priced)
+    possible = possible_classes(priced, most)
     if possible <= most and (listed := _all_classes(priced, problem.n, run)) is not None:
         run.details["classes"] = f"all {len(listed)} that meet the conditions"
         _combine(priced, listed, run, complete=True)
         return
     _search(problem, run, begun=False)
     run.details["remark"] = (
-        f"The price of classes is a plain function and {possible:.3g} classes are possible, too many to list: "
+        f"The price of classes is a plain function and more than {most} classes are possible, too many to list: "
         "nothing is proven."
     )
     if isinstance(priced.price, PlainPrice) and run.labels is not None and not run.expired:
@@ -57,9 +57,14 @@ def _search(problem: Problem, run: Run, *, begun: bool) -> None:
             run.time_limit, run.stop = limit, stop
 
 
-def possible_classes(priced: Priced) -> int:
-    """How many classes of an allowed size there are."""
-    return sum(comb(priced.n, size) for size in _sizes(priced, priced.n))
+def possible_classes(priced: Priced, most: int) -> int:
+    """How many classes of an allowed size there are, counted no further than it takes to be more than so many."""
+    count = 0
+    for size in _sizes(priced, priced.n):
+        count += comb(priced.n, size)
+        if count > most:
+            break
+    return count
 
 
 def _sizes(priced: Priced, n: int) -> range:
