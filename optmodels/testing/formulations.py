@@ -103,7 +103,7 @@ def _check_problem(formulation: Formulation, table: Table, seed: int) -> None:
     if problem.lacks_pyomo() is None:
         for labels in [*some, *([] if best is None else [best])]:
             check_pyomo_view(problem, settled_in_pyomo(problem, labels))
-    if problem.lacks_pymoo() is None and problem.impossible() is None:
+    if problem.impossible() is None:
         check_pymoo_view(problem, seed=seed)
     if best is not None:
         promise = problem.conditions

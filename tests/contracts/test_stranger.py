@@ -28,7 +28,9 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     known = folder / "stranger-1.0.dist-info"
     known.mkdir()
     (known / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n", encoding="utf-8")
-    lines = [f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in of.items()) for group, of in groups.items()]
+    lines = [
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in of.items()) for group, of in groups.items()
+    ]
     (known / "entry_points.txt").write_text("".join(lines), encoding="utf-8")
     people = pd.DataFrame({"age": [20, 61, 22, 60, 21, 70, 33, 35, 34, 48, 47, 80], "ill": list("abab") * 3})
     people.to_csv(folder / "people.csv", index=False)
