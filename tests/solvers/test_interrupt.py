@@ -9,6 +9,7 @@ import pytest
 from formulations import Microaggregation
 from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
+from optmodels.structures import Priced
 from optmodels.table import Table
 from optmodels.testing import small_table
 from solvers.columns import Columns
@@ -57,7 +58,7 @@ def test_ctrl_c_during_the_first_local_search_of_columns_keeps_what_it_found(mon
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Descent, "anneal", interrupted)
-    construction = first_partition(problem)
+    construction = first_partition(problem.require(Priced))
     assert construction is not None
     solution = Columns().solve(problem, time_limit=60)
     assert solution.stop == "interrupted"
