@@ -83,10 +83,8 @@ class Columns(Solver):
 
     def proves(self, problem: Problem, *, front: bool = False) -> bool:
         """Of a plain price nothing is known, so that all classes must be few enough to be listed."""
-        priced = problem.require(Priced)
-        return not front and (
-            priced.compiled is not None or possible_classes(priced, self.enumeration) <= self.enumeration
-        )
+        priced, most = problem.require(Priced), self.enumeration
+        return not front and (priced.compiled is not None or possible_classes(priced, most) <= most)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Incumbent, linear master, cuts, finish; each proves and offers what it can."""
