@@ -67,8 +67,9 @@ def walked(cell: Cell) -> None:
         points, details = answered(cell, problem)
     assert points, f"found nothing: {details}"
     for point in points:
-        in_time = point.stop is not Stop.TIME
-        assert cell.claims != "proven" or point.bound is not None or not in_time, "proves nothing"
+        # what 'auto' takes for so short a time need not be what it takes for any
+        able = quick(point.solver).proves(problem, front=cell.task == "pareto") and point.stop is not Stop.TIME
+        assert cell.claims != "proven" or point.bound is not None or not able, "proves nothing"
         released(point, cell)
 
 
@@ -178,12 +179,12 @@ def test_nothing_is_missing() -> None:
 
 
 def test_conditions_matter() -> None:
-    """None of them holds by itself: what is best under k alone breaks it."""
-    table = matrix.mixed_table()
-    labels = solvers.solve(matrix.posed("microaggregation", "k", "solve", table)).require()
+    """None of them holds by itself: some classes of k records break it."""
+    table, draw = matrix.mixed_table(), np.random.default_rng(0)
+    some = [draw.permutation(table.n) // matrix.K for _ in range(200)]
     for condition in matrix.CONDITIONS:
         problem = matrix.posed("microaggregation", condition, "solve", table)
-        assert problem.evaluate(labels).feasible == (condition == "k"), condition
+        assert any(not problem.evaluate(labels).feasible for labels in some) == (condition != "k"), condition
 
 
 # What is proven, against brute force.
