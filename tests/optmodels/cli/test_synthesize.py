@@ -11,7 +11,16 @@ import pytest
 from optmodels.datasets.synthetic import HealthRecords
 from tests.optmodels.cli.conftest import Run
 
-QUICK = ("--param", 'classifiers=["nb"]', "--param", "predict=high_risk", "--param", "positive=yes")
+QUICK = (
+    "--param",
+    'classifiers=["nb"]',
+    "--param",
+    "predict=high_risk",
+    "--param",
+    "positive=yes",
+    "--allow-unique",
+    "visit_date",
+)
 
 
 @pytest.fixture
