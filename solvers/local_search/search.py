@@ -162,6 +162,7 @@ def improve(
 
     A given partition that is not feasible is repaired first; if that fails it is returned as it is.
 
+    >>> import numpy as np
     >>> import optmodels as om
     >>> import pandas as pd
     >>> from optmodels.conditions import Conditions
