@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from optmodels.errors import whole
 from optmodels.parallel import in_parallel
@@ -42,6 +42,10 @@ class Setting:
     def __post_init__(self) -> None:
         if self.rounds is not None:
             whole("rounds", self.rounds, 1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Who is told of progress stays here: a terminal cannot be sent to another process, and need not be.
+        return Setting, (self.scale, self.seed, self.rounds, self.jobs, self.data)
 
     def choose(self, miniature: Result, quick: Result, full: Result) -> Result:
         """What belongs to the scale."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +30,20 @@ real_data = pytest.mark.skipif("OPTMODELS_DATA" not in os.environ, reason="OPTMO
 
 @pytest.fixture(scope="module")
 def reports(stand_ins: Path) -> dict[str, Report]:
-    """Every study once, on stand-ins for the data that do not come with the package."""
+    """Every study once, on stand-ins for the data that do not come with the package.
+
+    As a user has it: as many jobs as cores, and a terminal that is told of progress and cannot be sent to workers.
+    """
+    terminal = threading.Lock()
+
+    def on_step(done: int, total: int, what: str) -> None:
+        with terminal:
+            assert done <= total
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPTMODELS_DATA", str(stand_ins))
-        return {name: reproduce(name, Setting("miniature", jobs=1)) for name in STUDIES}
+        patch.setenv("OPTMODELS_CORES", "2")
+        return {name: reproduce(name, Setting("miniature", on_step=on_step)) for name in STUDIES}
 
 
 def test_every_study_gives_what_it_promises(reports: dict[str, Report]) -> None:
