@@ -63,8 +63,9 @@ def pareto(
     json: options.Json = False,
 ) -> None:
     """Find the best compromises between objectives: a folder with the front, from which points can be released."""
+    from optmodels import front_folder
     from optmodels.audit.kept import check_kept, kept_columns
-    from optmodels.cli import front_folder, show
+    from optmodels.cli import show
     from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
     from optmodels.cli.source import table_of

@@ -28,7 +28,8 @@ def release(
     json: options.Json = False,
 ) -> None:
     """Release a point of a front: recode the table by its classes, audit the result, and write it."""
-    from optmodels.cli import front_folder, publishing
+    from optmodels import front_folder
+    from optmodels.cli import publishing
     from optmodels.cli.output import check_outputs
 
     method = publishing.method_of(recode)

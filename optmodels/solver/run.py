@@ -26,7 +26,8 @@ class Progress:
     """Where a running solver is; `total` is known when the work can be counted.
 
     `front` is there while a front is sought: `evaluations`, `points`, `hypervolume`, and the best value of every
-    objective under its own name.
+    objective under its own name. `points` then are the front's points so far, objective values in their order, and
+    `bounds` what is proven of each; they are as the search has them, judged when the run ends.
     """
 
     solver: str
@@ -38,6 +39,8 @@ class Progress:
     done: float = 0.0
     total: float | None = None
     front: Mapping[str, float] = field(default_factory=dict)
+    points: NDArray[np.float64] | None = None
+    bounds: NDArray[np.float64] | None = None  # not a number where nothing is proven
 
 
 OnProgress = Callable[[Progress], None]
@@ -183,12 +186,21 @@ class Run:
         done: float = 0.0,
         total: float | None = None,
         front: Mapping[str, float] | None = None,
+        points: NDArray[np.float64] | None = None,
     ) -> None:
-        """Tell whoever listens where the run is."""
+        """Tell whoever listens where the run is; `points` of a front that is kept elsewhere until the run ends."""
         if self._on_progress is not None:
             best = self.value, self.bound, self.gap
-            self._on_progress(Progress(self.solver, self.seconds, *best, note, done, total, front or {}))
+            shape = (points, None) if points is not None else self._shape()
+            self._on_progress(Progress(self.solver, self.seconds, *best, note, done, total, front or {}, *shape))
         self.interrupt.heed()
+
+    def _shape(self) -> tuple[NDArray[np.float64] | None, NDArray[np.float64] | None]:
+        """The values and the bounds of the points kept so far."""
+        if not self._front:
+            return None, None
+        values = [[point.values[objective.name] for objective in self.problem.objectives] for point in self._front]
+        return np.array(values), np.array([point.bound for point in self._front], float)
 
     def _record(self) -> None:
         self.history.append(Moment(self.seconds, self.value, self.bound))

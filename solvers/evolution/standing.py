@@ -44,6 +44,7 @@ class Standing:
             done=float(evaluations),
             total=None if total is None else float(total),
             front={"evaluations": evaluations, "points": len(self.archive), "hypervolume": volume, **self._best},
+            points=self._signs * self.archive.costs,
         )
 
     @property

@@ -12,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import Microaggregation, MoObam
-from optmodels import ParetoFront, Solution, Status, Stop
+from optmodels import ParetoFront, Solution, Status, Stop, registry
 from optmodels.errors import InputError
+from optmodels.matrix import mixed_table
 from optmodels.problem import Problem
+from optmodels.solver import FrontSolver
+from optmodels.solver.run import Progress
 from optmodels.testing import small_table
 
 
@@ -279,3 +282,21 @@ def test_a_damaged_record_is_an_error_in_words(problem: Problem, tmp_path: Path,
     file.write_text(json.dumps(json.loads(file.read_text(encoding="utf-8")) | part), encoding="utf-8")
     with pytest.raises(InputError, match="is not the record of a front, or damaged"):
         ParetoFront.load(tmp_path, problem)
+
+
+@pytest.mark.parametrize(("solver", "options"), [("epsilon", {}), ("nsga2", {"evaluations": 400})])
+def test_a_front_is_seen_while_it_grows(solver: str, options: dict[str, Any]) -> None:
+    table = mixed_table(16)
+    problem = registry.configured(registry.formulation("mo-obam"), {"k": 3}).build(table)
+    seen: list[Progress] = []
+    search = registry.configured(registry.solver(solver), options)
+    assert isinstance(search, FrontSolver)
+    found = search.pareto(problem, seed=1, on_progress=seen.append)
+    last = [state for state in seen if state.points is not None][-1]
+    assert last.points is not None
+    assert last.points.shape[1] == 2
+    best = {tuple(np.round(list(point.values.values()), 9)) for point in found}
+    assert best <= {tuple(np.round(row, 9)) for row in last.points}
+    if solver == "epsilon":
+        assert last.bounds is not None
+        assert np.isfinite(last.bounds).all()

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from optmodels import Stop, registry
-from optmodels.cli.front_folder import NAMES
+from optmodels.front_folder import NAMES
 from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run, Solver
 from tests.optmodels.cli.conftest import ROLES

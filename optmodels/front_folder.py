@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from optmodels import registry
-from optmodels.cli.output import Writer, to_json
-from optmodels.cli.source import is_dataset, table_of
-from optmodels.datasets import DATASETS, locate
+from optmodels.datasets import DATASETS, frame, locate
 from optmodels.errors import InputError
 from optmodels.front import ParetoFront
-from optmodels.jsonable import with_tuples
+from optmodels.jsonable import plain, with_tuples
+from optmodels.table import Table
 from optmodels.table.roles import Roles
+
+Writer = Callable[[Path], object]
 
 SOURCE = "source.json"
 ROLES = "roles.toml"
@@ -29,13 +30,13 @@ NAMES = ("front.parquet", "labels.parquet", "front.json", SOURCE, ROLES, CSV, PA
 
 def source_of(data: str, seed: int) -> dict[str, Any]:
     """What is written down about the data: where it is, what it contained, and the seed that a model draws by."""
-    path = None if is_dataset(data) else str(Path(data).resolve())
+    path = None if data in DATASETS else str(Path(data).resolve())
     return {"data": data, "path": path, "sha256": fingerprint(data), "seed": seed}
 
 
 def fingerprint(data: str) -> str:
     """The SHA-256 of a file, or of a dataset's files one after the other."""
-    files = [locate(one) for one in DATASETS[data].sources] if is_dataset(data) else [Path(data)]
+    files = [locate(one) for one in DATASETS[data].sources] if data in DATASETS else [Path(data)]
     digest = hashlib.sha256()
     try:
         for file in files:
@@ -49,10 +50,10 @@ def fingerprint(data: str) -> str:
 
 def writers(front: ParetoFront, source: Mapping[str, Any], roles: Roles) -> dict[str, Writer]:
     """Every file of the folder by its name."""
-    page = front.plot()
+    page, text = front.plot(), json.dumps(plain(source), indent=2, allow_nan=False)
     return {
         **front.files(),
-        SOURCE: lambda file: file.write_text(to_json(source) + "\n", encoding="utf-8"),
+        SOURCE: lambda file: file.write_text(text + "\n", encoding="utf-8"),
         ROLES: roles.save,
         CSV: lambda file: front.frame().rename_axis("point").to_csv(file),
         PAGE: lambda file: page.write_html(file, include_plotlyjs=True),
@@ -74,7 +75,7 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
             f"'{place}' is not what it was when the front in '{folder}' was found: its SHA-256 differs. Name the "
             "original file with --data, or find the front again with 'optmodels pareto'."
         )
-    table = table_of(place, {}, folder / ROLES)
+    table = _table(place, Roles.load(folder / ROLES))
     try:
         parameters = with_tuples(record["parameters"])
         model = registry.configured(registry.formulation(record["formulation"]), parameters)
@@ -86,6 +87,10 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
             f"'optmodels pareto' wrote them ({type(problem_met).__name__}: {problem_met}): put them back as they were, "
             "or find the front again."
         ) from problem_met
+
+
+def _table(place: str, roles: Roles) -> Table:
+    return Table.with_roles(frame(place), roles) if place in DATASETS else Table.from_file(place, roles=roles)
 
 
 def _source(folder: Path) -> dict[str, Any]:
