@@ -86,6 +86,11 @@ class Solution:
         """How far from optimal the target can be, as a fraction; None where nothing is proven."""
         return relative_gap(self.value, self.bound)
 
+    @property
+    def attribute_losses(self) -> dict[str, float]:
+        """What is lost of each quasi-identifier, of what one class of everybody would lose; see `metrics.loss`."""
+        return self.problem.attribute_losses(self.require())
+
     def require(self) -> Labels:
         """The labels, or the error that says why there are none.
 

@@ -15,6 +15,7 @@ from formulations.majeed_hwang.forest import usefulness
 from optmodels.conditions import TOLERANCE
 from optmodels.errors import InputError, RefusedError, finite, unknown, whole
 from optmodels.metrics import risk
+from optmodels.metrics.loss import attribute_losses
 from optmodels.metrics.privacy import entropies
 from optmodels.objectives import Objective
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, histograms
@@ -276,6 +277,11 @@ class MajeedHwangProblem(Problem):
             loss=self.values(classes),
             provenance=provenance,
         )
+
+    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
+        """What the release of a partition loses of each quasi-identifier: the share of all leaves below its node."""
+        classes = self.check(labels)
+        return attribute_losses(self.table, classes, self.release_method, levels=self.levels(classes))
 
     def with_disclosure(self, most: float) -> MajeedHwangProblem:
         """The same problem with a bound on the disclosure of the whole release."""

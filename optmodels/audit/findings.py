@@ -12,6 +12,7 @@ import numpy as np
 
 from optmodels.audit.kept import Kept
 from optmodels.audit.levels import SensitiveLevels, shortfalls
+from optmodels.metrics.loss import all_but_lost
 
 if TYPE_CHECKING:
     from optmodels.conditions import Conditions
@@ -36,6 +37,7 @@ class Findings:
     promise: Mapping[str, object] | None = None
     missing: Mapping[str, object] | None = None
     loss: Mapping[str, float] = field(default_factory=dict)
+    attribute_loss: Mapping[str, float] = field(default_factory=dict)  # of what one class of everybody would lose
     kept: Mapping[str, object] | None = None
 
     def check(self, promise: Conditions) -> list[str]:
@@ -55,15 +57,27 @@ class Findings:
         promise: Mapping[str, object] | None = None,
         missing: Mapping[str, object] | None = None,
         loss: Mapping[str, float] | None = None,
+        attribute_loss: Mapping[str, float] | None = None,
         kept: Kept | None = None,
     ) -> Self:
-        """The same audit with what only the maker of a release knows: promise, missing values, loss, columns kept."""
-        said = self.kept if kept is None else kept.to_dict()
-        return replace(self, promise=promise, missing=missing, loss=dict(loss or {}), kept=said)
+        """The same audit with what only the maker of a release knows: promise, missing values, losses, columns kept."""
+        return replace(
+            self,
+            promise=promise,
+            missing=missing,
+            loss=dict(loss or {}),
+            attribute_loss=dict(attribute_loss or {}),
+            kept=self.kept if kept is None else kept.to_dict(),
+        )
+
+    @property
+    def all_but_lost(self) -> tuple[str, ...]:
+        """The quasi-identifiers of which so much is lost that little can be learned from what is released of them."""
+        return all_but_lost(self.attribute_loss)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, ready for strict JSON: an infinite level is None."""
-        plain: dict[str, Any] = _strict(asdict(self))
+        plain: dict[str, Any] = _strict({**asdict(self), "all_but_lost": self.all_but_lost})
         return plain
 
     def to_json(self) -> str:

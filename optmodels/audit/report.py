@@ -115,7 +115,11 @@ def _kept_facts(audit: Findings) -> list[Row]:
 
 
 def _loss_facts(audit: Findings) -> list[Row]:
-    return [(name.replace("_", " "), _number(value)) for name, value in audit.loss.items()]
+    facts = [(name.replace("_", " "), _number(value)) for name, value in audit.loss.items()]
+    for name, share in audit.attribute_loss.items():
+        remark = ", all but lost" if name in audit.all_but_lost else ""
+        facts.append((f"lost of {name}, where one class of everybody loses 100%", f"{share:.1%}{remark}"))
+    return facts
 
 
 def _promise_facts(audit: Findings) -> list[Row]:

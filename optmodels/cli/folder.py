@@ -72,6 +72,7 @@ def anonymize(
         put_json({"status": "feasible", **record, "bound": None, "gap": None, "audit": audit})
         return
     show.side_by_side({"after": show.measures(audit) | dict(release.values)})
+    show.lost(release.audit.attribute_loss)
     show.kept(audit)
     show.say(show.escaped(release.provenance["remark"]))
     for path in (out, *(path for path, _ in files)):

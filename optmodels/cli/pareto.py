@@ -98,6 +98,8 @@ def pareto(
         put_json(_document(front, out))
         return
     show.front(front)
+    show.say("Of the knee:")
+    show.lost(front.knee().attribute_losses)
     if remark := said(time_limit, str(front.details["stop"])):
         show.say(remark)
     show.say(
@@ -137,6 +139,7 @@ def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
         "objectives": {objective.name: objective.sense for objective in front.problem.objectives},
         "reference": reference,
         "knee": front.knee_index if len(front) else None,
+        "knee_attribute_loss": front.knee().attribute_losses if len(front) else None,
         "folder": str(out),
         **further_details(details),
     }

@@ -68,6 +68,7 @@ def publish(
         return
     show.run(solution)
     show.before_and_after(solution.problem.table, release, solution)
+    show.lost(release.audit.attribute_loss)
     show.kept(release.audit.to_dict())
     if remark:
         show.say(remark)

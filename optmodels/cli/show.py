@@ -95,6 +95,25 @@ def kept(audit: Mapping[str, Any]) -> None:
     )
 
 
+def lost(attribute_loss: Mapping[str, float]) -> None:
+    """What is lost of each quasi-identifier, and loudly where it is nearly all."""
+    from optmodels.metrics.loss import all_but_lost
+
+    if not attribute_loss:
+        return
+    gone = all_but_lost(attribute_loss)
+    shares = ", ".join(
+        f"[bold red]{escaped(name)} {share:.1%}[/]" if name in gone else f"{escaped(name)} [bold]{share:.1%}[/]"
+        for name, share in attribute_loss.items()
+    )
+    say(f"Lost of each quasi-identifier, where one class of everybody would lose 100%: {shares}.")
+    if gone:
+        say(
+            f"[bold red]All but lost:[/] {', '.join(map(escaped, gone))}. Let it count more with --weight "
+            f"{escaped(gone[0])}=10 or choose another --scaling; or leave it out of the release with --identifier."
+        )
+
+
 def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
     """The rows of an audit that fit on a terminal."""
     found: dict[str, float | None] = {name: audit[name] for name in ("records", "classes", "k")}

@@ -283,7 +283,8 @@ class _Flow:
             raise BrokenPromiseError(f"The release has {audit.records} records of {plan.whole.n}. Nothing was written.")
         gcp = sum(group.cells for group in solved) / (plan.whole.n * len(quasi))
         values = groups.values_of(solved, sample.pooled)
-        audit = audit.annotated(promise=conditions.to_dict(), loss={**values, "gcp": gcp})
+        lost = {name: sum(group.lost[name] for group in solved) for name in quasi}
+        audit = audit.annotated(promise=conditions.to_dict(), loss={**values, "gcp": gcp}, attribute_loss=lost)
         peaks = [*(one.peak for one in shuffled), *(one.peak for one in solved), *(one.peak for one in written)]
         provenance = {
             "formulation": plan.formulation.name,

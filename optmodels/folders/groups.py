@@ -34,6 +34,7 @@ from optmodels.folders.pieces import (
     write_sorted,
 )
 from optmodels.folders.routing import RoutingTree, dealt, places_in_all
+from optmodels.metrics.loss import attribute_losses
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Floats, extent
 from optmodels.problem import Formulation, Problem, whole_price
@@ -220,6 +221,7 @@ class Group:
     file: str
     row_groups: Mapping[int, int]
     cells: float  # the sum of all cells' shares of their attribute's range
+    lost: Mapping[str, float]  # of each attribute, of what one class of the whole table would lose
     worth: Mapping[str, Cost] | PartValues
     blocks: int
     by_median_cuts: int
@@ -243,6 +245,7 @@ def solve_group(
         str(file),
         found,
         extent(table.rescaled(weights=dict.fromkeys(table.quasi, 1.0))).total(labels),
+        attribute_losses(table, labels, method, recoded=recoded if method == "centroid" else None),
         _worth(problem, labels),
         _count(details["blocks"]),
         _count(details["blocks_by_median_cuts"]),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import InputError, RefusedError, unknown
+from optmodels.metrics.loss import attribute_losses
 from optmodels.objectives import OWN, QUANTITIES, Objective, objective_named
 from optmodels.partition import Labels, canonical
 from optmodels.price import geometry
@@ -145,6 +146,10 @@ class Problem(ABC):
             method=method or self.release_method,
             provenance=provenance,
         )
+
+    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
+        """What the release of a partition loses of each quasi-identifier, of what one class of everybody would lose."""
+        return attribute_losses(self.table, self.check(labels), self.release_method)
 
     def structures(self) -> Iterator[Structure]:
         """What solvers may know of the problem beyond its judge; models with more to say add to it.
@@ -327,6 +332,10 @@ class ChosenObjectives(Problem):
     def release(self, labels: NDArray[np.integer[Any]], *, method: Method | None = None) -> Release:
         """The table recoded by a partition, in the model's own way."""
         return self.original.release(labels, method=method)
+
+    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
+        """What that release loses of each quasi-identifier."""
+        return self.original.attribute_losses(labels)
 
     def lacks_pyomo(self) -> str | None:
         """The model's Pyomo view minimises the model's own target."""

@@ -18,7 +18,7 @@ from optmodels.audit.kept import kept_columns
 from optmodels.audit.report import audit_page
 from optmodels.errors import BrokenPromiseError
 from optmodels.files import write_whole
-from optmodels.metrics.loss import gcp, released_information_loss
+from optmodels.metrics.loss import attribute_losses, gcp, released_information_loss
 from optmodels.partition import canonical
 from optmodels.recoding import Method, in_value_order, recode
 
@@ -118,11 +118,18 @@ def release(
             f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written; the partition it was "
             "made from breaks the conditions."
         )
-    cost = {**(loss or {}), "gcp": gcp(table, canonical(labels), levels)}
+    classes = canonical(labels)
+    cost = {**(loss or {}), "gcp": gcp(table, classes, levels)}
     if method == "centroid":
         cost = {"information_loss": released_information_loss(table, recoded)} | cost
     kept = kept_columns(frame, table.quasi, table.sensitive)
-    noted = found.annotated(promise=promise.to_dict(), missing=table.missing_report, loss=cost, kept=kept)
+    noted = found.annotated(
+        promise=promise.to_dict(),
+        missing=table.missing_report,
+        loss=cost,
+        attribute_loss=attribute_losses(table, classes, method, levels=levels, recoded=recoded),
+        kept=kept,
+    )
     return Release(frame, noted, method, dict(provenance or {}))
 
 

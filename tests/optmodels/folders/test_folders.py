@@ -346,3 +346,22 @@ def test_numbers_as_text_are_numbers_where_numbers_are_wanted(tmp_path: Path) ->
     source = written(tmp_path / "in", {}, {"age": pa.array(ages)})
     found = anonymize_folder(source, tmp_path / "out", roles=ROLES, formulation=Microaggregation(k=5))
     assert found.audit.records == 80
+
+
+@pytest.mark.parametrize("method", ["centroid", "interval"])
+def test_what_is_lost_of_each_attribute_is_that_of_the_whole(tmp_path, method):
+    """Groups know what one class of everybody would lose, so their losses add up: checked on the released values."""
+    source = people(300)
+    folder = write(tmp_path / "in", source)
+    made = anonymize_folder(
+        folder,
+        tmp_path / "out",
+        roles=ROLES,
+        formulation=Microaggregation(k=300),
+        method=method,
+        solver=Blocks(**QUICK),
+    )
+    lost = made.audit.attribute_loss
+    assert set(lost) == set(ROLES.quasi)
+    assert all(share == pytest.approx(1.0, abs=0.01) for share in lost.values())
+    assert made.audit.all_but_lost == tuple(ROLES.quasi)
