@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import ceil
 from pathlib import Path
-from time import perf_counter
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,6 +22,7 @@ import pyarrow as pa
 from optmodels.audit import Audit
 from optmodels.audit.parts import Ground, Tally, merged_audit
 from optmodels.audit.report import audit_page
+from optmodels.clock import now
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
 from optmodels.folders import groups
 from optmodels.folders import seams as folder_seams
@@ -115,7 +115,7 @@ class _Flow:
     ) -> None:
         self.workers, self.seed, self.time_limit, self.on_progress = workers, seed, time_limit, on_progress
         self.interrupt = Interrupt()
-        self.began = perf_counter()
+        self.began = now()
         self.held_back = 0.0  # seconds that are wanted for something else afterwards
 
     @property
@@ -123,7 +123,7 @@ class _Flow:
         """Seconds left; none after Ctrl-C."""
         if self.interrupt.pressed:
             return 0.0
-        return float("inf") if self.time_limit is None else self.time_limit - (perf_counter() - self.began)
+        return float("inf") if self.time_limit is None else self.time_limit - (now() - self.began)
 
     def run(
         self,
@@ -293,7 +293,7 @@ class _Flow:
             "inner": inner,
             "values": values,
             "seed": self.seed,
-            "seconds": perf_counter() - self.began,
+            "seconds": now() - self.began,
             "stop": "interrupted" if self.interrupt.pressed else "time" if self.remaining <= 0 else "converged",
             "details": {
                 "pieces": len(shuffled),
@@ -324,7 +324,7 @@ class _Flow:
 
         def report() -> None:
             if self.on_progress is not None:
-                seconds = perf_counter() - self.began
+                seconds = now() - self.began
                 self.on_progress(Progress("blocks", seconds, None, None, None, note, len(results), len(steps)))
             meanwhile()
 

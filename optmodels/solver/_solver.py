@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.clock import telling
 from optmodels.errors import InputError, RefusedError, whole
 from optmodels.front import ParetoFront
 from optmodels.problem import Problem
@@ -99,14 +100,15 @@ class Solver(ABC):
     ) -> Solution:
         """The best partition found, with what is proven about it; `start` is a partition to begin from.
 
-        A time limit or Ctrl-C returns the best so far.
+        A time limit or Ctrl-C returns the best so far. Kernels that are compiled on the way, once on a machine, do not
+        count against the limit.
         """
         _check(time_limit, seed)
         _raise(self.name, self.refuses(problem), solvers_for(problem))
         warm = None if start is None else problem.check(start)
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm)
         try:
-            with run.interrupt.listening():
+            with run.interrupt.listening(), telling(run.compiling):
                 if warm is not None:
                     run.offer(warm)
                 if reason := problem.impossible():
@@ -167,7 +169,7 @@ class FrontSolver(Solver):
             if reason := problem.impossible():
                 run.details["infeasible"] = reason
             else:
-                with run.interrupt.listening():
+                with run.interrupt.listening(), telling(run.compiling):
                     self.explore(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.clock import Compiling, now
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Moment, Solution, Status, Stop, relative_gap
@@ -77,12 +77,12 @@ class Run:
         self._front: list[Solution] = []
         self.interrupt = Interrupt()
         self._on_progress = on_progress
-        self._began = perf_counter()
+        self._began = now()
 
     @property
     def seconds(self) -> float:
-        """Seconds since the run began."""
-        return perf_counter() - self._began
+        """Seconds since the run began, but for those in which kernels were compiled."""
+        return now() - self._began
 
     @property
     def remaining(self) -> float:
@@ -201,6 +201,10 @@ class Run:
             return None, None
         values = [[point.values[objective.name] for objective in self.problem.objectives] for point in self._front]
         return np.array(values), np.array([point.bound for point in self._front], float)
+
+    def compiling(self, state: Compiling) -> None:
+        """Tell whoever listens why nothing happens for a while: kernels are compiled once on a machine."""
+        self.report(f"compiling, once ({state.number} of {state.total})")
 
     def _record(self) -> None:
         self.history.append(Moment(self.seconds, self.value, self.bound))

@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 
 from optmodels import registry
+from optmodels.clock import now
 from optmodels.errors import MissingDependencyError, OptmodelsError, RefusedError
 from optmodels.front import ParetoFront
 from optmodels.jsonable import plain, with_tuples
@@ -29,7 +30,6 @@ Tell = Callable[[str], None]
 
 _WARM_RECORDS = (200, 30)  # some code is for many records only, and some solvers take but few
 _WARM_SECONDS = 1.0
-_WARM_ROUNDS = 6  # at most: what is compiled uses up the second, and what comes after it is compiled in the next round
 # What a solver notes of a front that a record has places of its own for.
 _ELSEWHERE = ("curve", "seconds", "seed", "solver", "stop")
 
@@ -52,11 +52,11 @@ def attempt(trial: Trial, tell: Tell) -> dict[str, Any]:
 
 def _carry_out(trial: Trial, tell: Tell, record: dict[str, Any]) -> None:
     tell("setup")
-    began = perf_counter()
+    began = now()
     table = table_of(trial.source)
     solver = registry.configured(registry.solver(trial.method), with_tuples(trial.options))
     problem = problem_of(trial, table)
-    record.update(records=table.n, build_seconds=perf_counter() - began)
+    record.update(records=table.n, build_seconds=now() - began)
     if reason := solver.refuses(problem):
         raise RefusedError(reason)
     if trial.warm_up:
@@ -66,11 +66,11 @@ def _carry_out(trial: Trial, tell: Tell, record: dict[str, Any]) -> None:
         record["warm_up_seconds"] = perf_counter() - began
     record["base_memory"] = _forget_peak()
     tell("solve")
-    began = perf_counter()
+    began = now()
     try:
         found = _answer(trial, solver, problem, trial.limits["time"], trial.seed)
     finally:
-        record.update(seconds=perf_counter() - began, peak_memory=_peak())
+        record.update(seconds=now() - began, peak_memory=_peak())
     record.update(_front_record(found) if isinstance(found, ParetoFront) else _solution_record(problem, found))
 
 
@@ -89,11 +89,7 @@ def _warm_up(trial: Trial, solver: Solver, table: Table) -> None:
         with suppress(Exception):
             few = problem_of(trial, first_records(table, many))
             if solver.refuses(few) is None:
-                for _ in range(_WARM_ROUNDS):
-                    began = perf_counter()
-                    _answer(trial, solver, few, _WARM_SECONDS, 0)
-                    if perf_counter() - began < 2 * _WARM_SECONDS:
-                        break
+                _answer(trial, solver, few, _WARM_SECONDS, 0)
                 return
 
 

@@ -7,10 +7,11 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import perf_counter, sleep
+from time import sleep
 from typing import Any
 
 from optmodels import registry
+from optmodels.clock import now
 from optmodels.errors import InputError, RefusedError
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Status, Stop
@@ -104,10 +105,10 @@ def _check(solver: Solver, problem: Problem, seed: int, time_limit: float) -> No
 
 def _check_clock(solver: Solver, problem: Problem) -> None:
     for attempt in range(2):  # the first may have to compile something
-        began = perf_counter()
+        began = now()
         with _pressing(_LIMIT + _DEAF, times=2):
             solution = solver.solve(problem, time_limit=_LIMIT)
-        late = perf_counter() - began - _LIMIT
+        late = now() - began - _LIMIT
         check_solution(solution)
         if late <= _LATE:
             return
@@ -117,10 +118,10 @@ def _check_clock(solver: Solver, problem: Problem) -> None:
 def _check_ctrl_c(solver: Solver, problem: Problem) -> None:
     if threading.current_thread() is not threading.main_thread():
         return  # where nobody can press it
-    began = perf_counter()
+    began = now()
     with _pressing(_PRESSED):
         solution: Solution = solver.solve(problem, time_limit=_PRESSED + _DEAF)
-    late = perf_counter() - began - _PRESSED
+    late = now() - began - _PRESSED
     check_solution(solution)
     assert late <= _LATE or solution.stop is not Stop.TIME, "Ctrl-C does not end it: look at run.expired more often"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.clock import now
 from optmodels.partition import Labels, canonical
 from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
@@ -42,10 +42,10 @@ class Orders:
 def solve_batch(parts: Iterable[Problem], orders: Orders, interrupt: Interrupt) -> list[Solved]:
     """The classes of some blocks; time that one leaves over goes to those after it."""
     solved: list[Solved] = []
-    deadline = None if orders.seconds is None else perf_counter() + orders.seconds * len(orders.seeds)
+    deadline = None if orders.seconds is None else now() + orders.seconds * len(orders.seeds)
     for place, (part, seed) in enumerate(zip(parts, orders.seeds, strict=True)):
         left = len(orders.seeds) - place
-        seconds = None if deadline is None else (deadline - perf_counter()) / left
+        seconds = None if deadline is None else (deadline - now()) / left
         solved.append(solve_block(part, orders.inner, seconds, seed, interrupt))
     return solved
 

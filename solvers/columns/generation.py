@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from time import perf_counter
 
 import numpy as np
 
+from optmodels.clock import now
 from solvers.columns import split_bound
 from solvers.columns.duals import Duals
 from solvers.columns.greedy import grow_classes
@@ -66,10 +66,10 @@ class Generation:
         rows = first_duals(self.instance, classes)
         self._centre(rows, _BOX_AMOUNT)
         goal = float(rows @ self.instance.types.copies)
-        deadline = perf_counter() + min(_QUICK_SECONDS, _QUICK_SHARE * self.remaining())
+        deadline = now() + min(_QUICK_SECONDS, _QUICK_SHARE * self.remaining())
 
         def late() -> bool:
-            return perf_counter() > deadline or self.expired()
+            return now() > deadline or self.expired()
 
         if split_bound.applies(self.instance):
             split_bound.split_bound(self.instance, goal, self.proved, late, first_stage_only=True)
@@ -151,11 +151,11 @@ class Generation:
 
     @contextmanager
     def _clock(self, phase: str) -> Iterator[None]:
-        began = perf_counter()
+        began = now()
         try:
             yield
         finally:
-            self.seconds[phase] += perf_counter() - began
+            self.seconds[phase] += now() - began
 
 
 def first_duals(instance: Instance, classes: list[Ints]) -> Floats:

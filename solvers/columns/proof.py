@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 import numpy as np
 
+from optmodels.clock import now
 from optmodels.solver import Run
 from optmodels.structures import Priced, compiled_price
 from solvers.columns.generation import Generation
@@ -103,10 +102,10 @@ class Proof:
 
     def combine(self, classes: list[Ints], seconds: float) -> tuple[float, bool]:
         """Offer the best partition made of these classes; the bound on all of them, and whether it is settled."""
-        began = perf_counter()
+        began = now()
         start = None if self.run.labels is None else self.instance.classes(self.run.labels)
         best = combine(self.master, classes, min(seconds, self.run.remaining - _TO_SPARE), start)
         if best.classes is not None:
             self.offer(best.classes)
-        self.integer_seconds += perf_counter() - began
+        self.integer_seconds += now() - began
         return best.bound, best.optimal

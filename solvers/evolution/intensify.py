@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import ceil, inf, log
-from time import perf_counter
 
 import numpy as np
 
+from optmodels.clock import now
 from optmodels.conditions import ClassTest, count_values, distance_from_table
 from optmodels.objectives import least_entropies, quantity_of
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
@@ -192,10 +192,10 @@ class Intensifier:
         steps = max(_LEAST_STEPS, _LEAP_STEPS * self.price.n) * 10 ** draw.random()
         steps = int(min(steps, most * per_evaluation, inf if seconds is None else seconds * _STEPS_A_SECOND))
         floors = self.test.entropy if draw.random() < 0.5 else test.entropy
-        deadline = inf if seconds is None else perf_counter() + seconds
+        deadline = inf if seconds is None else now() + seconds
 
         def halted() -> bool:
-            return self.halted() or perf_counter() > deadline
+            return self.halted() or now() > deadline
 
         found = anneal(self.price, test, start, self._near, steps, draw, floors, halted)
         return Improved(canonical(labels) if found is None else self.joined(found), ceil(steps / per_evaluation))

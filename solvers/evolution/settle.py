@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from time import perf_counter
 
 import numpy as np
 
 from optmodels.centroids.balanced import BalancedSpace
+from optmodels.clock import now
 from optmodels.conditions import ClassTest, broken_classes
 from optmodels.partition import Labels, canonical, members
 from optmodels.problem import Problem
@@ -53,7 +53,7 @@ class Settler(Intensifier):
         self, labels: Labels, test: ClassTest, rounds: int, seed: int, seconds: float | None
     ) -> Improved | None:
         """The best partition met while settling and shaking."""
-        draw, began = np.random.default_rng(seed), perf_counter()
+        draw, began = np.random.default_rng(seed), now()
         best, assigned = canonical(labels), 0
         if not _meets(test, best):
             return None
@@ -65,7 +65,7 @@ class Settler(Intensifier):
                 centres.reshape(-1, self._space.width)[draw.integers(self._space.n_centroids)] = row
             for found in self._space.settling(centres):
                 assigned += 1
-                if seconds is not None and perf_counter() - began > seconds:
+                if seconds is not None and now() - began > seconds:
                     return Improved(best, assigned)
                 if (price := self._space.assignment.distance(found)) < value and _meets(test, found):
                     best, value = found, price

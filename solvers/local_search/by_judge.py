@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import exp, isfinite
-from time import perf_counter
 
 import numpy as np
 
 from optmodels.centroids.balanced import BalancedSpace
+from optmodels.clock import now
 from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import Problem
@@ -112,9 +112,9 @@ def _by_distances(centroids: Centroids, first: Labels, run: Run) -> Labels:
     """The partition after a while of compiled search, by the distances of records and nothing else."""
     fixed = centroids.n_classes is not None
     descent = Descent(centroids.price, centroids.test, first, fixed=fixed, seed=run.seed)
-    end = perf_counter() + _GEOMETRY_SHARE * max(run.remaining, 0.0)
+    end = now() + _GEOMETRY_SHARE * max(run.remaining, 0.0)
     schedule = Schedule(iterations=_GEOMETRY_ROUNDS * descent.n_classes)
-    follow(descent, schedule, lambda _: None, lambda: run.interrupt.pressed or perf_counter() > end)
+    follow(descent, schedule, lambda _: None, lambda: run.interrupt.pressed or now() > end)
     return descent.best
 
 
@@ -139,14 +139,14 @@ class _Annealing:
 
     def _measured(self) -> float:
         """What a move that makes things worse typically costs."""
-        costs, began, tried = [], perf_counter(), 0
+        costs, began, tried = [], now(), 0
         while tried < _SAMPLED and not self.run.expired:
             move = self.moves.one()
             worse = 0.0 if move is None else self.judge.after(move) - self.judge.cost
             if worse > 0 and isfinite(worse):
                 costs.append(worse)
             tried += 1
-        self.seconds_a_trial = (perf_counter() - began) / max(tried, 1)
+        self.seconds_a_trial = (now() - began) / max(tried, 1)
         return float(np.median(costs)) if costs else abs(self.best) or 1.0
 
     def cool(self, trials: int, *, counted: bool) -> None:
@@ -156,7 +156,7 @@ class _Annealing:
         """
         self.classes.fill(self.best_label)
         self.judge = self._judge()
-        began, seconds = perf_counter(), self.run.remaining
+        began, seconds = now(), self.run.remaining
         timed = not counted and trials * self.seconds_a_trial * _ALL_THE_REST > seconds
         expected = seconds / self.seconds_a_trial if timed else trials
         hottest = _HOTTEST * min(1.0, expected / (_PATIENCE * self.problem.n))
@@ -169,11 +169,11 @@ class _Annealing:
                     done += 1
                     if self.run.remaining <= 0:
                         break
-                share = (perf_counter() - began) / seconds if timed else done / trials
+                share = (now() - began) / seconds if timed else done / trials
                 self.run.report("moves tried", done=share, total=1.0)
         finally:
             self.trials += done
-            self.seconds_a_trial = (perf_counter() - began) / max(done, 1)
+            self.seconds_a_trial = (now() - began) / max(done, 1)
             self.run.offer(self.best_label)
 
     def _try(self, temperature: float) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import perf_counter
 from typing import TYPE_CHECKING
 
+from optmodels.clock import now
 from optmodels.partition import Labels
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ class Clock:
     """Seconds spent of a limit that may be absent; halted, it is over at once."""
 
     def __init__(self, limit: float | None, halted: Callable[[], bool] = lambda: False) -> None:
-        self._began = perf_counter()
+        self._began = now()
         self._limit = limit
         self._halted = halted
 
     @property
     def spent(self) -> float:
         """Seconds since the beginning."""
-        return perf_counter() - self._began
+        return now() - self._began
 
     @property
     def over(self) -> bool:
@@ -57,10 +57,10 @@ class TimedSteps:
         rounds = self._rounds if most is None else min(self._rounds, most)
         before = self._clock.spent
         self._descent.anneal(rounds, temperature)
-        now = self._clock.spent
-        wanted = rounds * STEP_SECONDS / max(now - before, 1e-4)
+        after = self._clock.spent
+        wanted = rounds * STEP_SECONDS / max(after - before, 1e-4)
         self._rounds = 1 + int(min(4.0 * self._rounds, max(0.25 * self._rounds, wanted)))
-        if now >= self._look_at:
+        if after >= self._look_at:
             self.keep_better()
         return rounds
 
