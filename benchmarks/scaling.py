@@ -23,7 +23,7 @@ import pandas as pd
 from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels import Problem, Solver, Table, registry
 from optmodels.parallel import cores
-from optmodels.plot import scaling_figure
+from optmodels.plot.figures import scaling_figure
 from optmodels.solution import Moment, Solution
 from optmodels.solver import FrontSolver
 from solvers.auto import choice, front_choice

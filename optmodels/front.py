@@ -246,7 +246,7 @@ class ParetoFront:
 
     def plot(self) -> Figure:
         """The first two objectives as a plotly figure, a third as colour, with proven bounds where there are any."""
-        from optmodels.plot import front_figure
+        from optmodels.plot.figures import front_figure
 
         return front_figure(self.frame(), self.problem.objectives)
 

@@ -1,0 +1,51 @@
+"""The data of pictures of risk: what an attacker can do to a table, and to its release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+if TYPE_CHECKING:
+    from optmodels.audit import Audit
+
+
+def risk_change(before: Audit | None, after: Audit) -> pd.DataFrame:
+    """Risks of a table before and after it was recoded, all of them shares: risk, meaning, before, after.
+
+    Without an audit of what was before, that column is empty.
+    """
+    rows = [
+        (risk, meaning, None if before is None else _value(before, risk), _value(after, risk))
+        for risk, meaning in _meanings(after).items()
+    ]
+    found = pd.DataFrame(rows, columns=["risk", "meaning", "before", "after"])
+    return found.astype({"before": "float64", "after": "float64"})
+
+
+def _meanings(audit: Audit) -> dict[str, str]:
+    meanings = {
+        "prosecutor": "largest chance to pick the record of a person known to be in the table",
+        "marketer": "share of all people whose record is picked rightly, on average",
+    }
+    for tau in audit.linkage:
+        meanings[f"linkage@{tau}"] = f"records that are picked with a chance above {float(tau):g}"
+    if audit.sensitive:
+        meanings["homogeneity"] = "records whose sensitive value is certain once the class is known"
+    for name in audit.sensitive:
+        meanings[f"alpha@{name}"] = f"largest chance to guess '{name}' once the class is known"
+    return meanings
+
+
+def _value(audit: Audit, risk: str) -> float | None:
+    kind, _, which = risk.partition("@")
+    match kind:
+        case "prosecutor":
+            return audit.prosecutor
+        case "marketer":
+            return audit.marketer
+        case "linkage":
+            return audit.linkage[which] / max(1, audit.records) if which in audit.linkage else None
+        case "homogeneity":
+            return audit.homogeneity["total"] / max(1, audit.records) if audit.sensitive else None
+    return audit.sensitive[which].alpha if which in audit.sensitive else None
