@@ -20,6 +20,7 @@ from optmodels.errors import BrokenPromiseError
 from optmodels.files import write_whole
 from optmodels.metrics.loss import attribute_losses, gcp, released_information_loss
 from optmodels.partition import canonical
+from optmodels.plot.readings import Recoded
 from optmodels.recoding import Method, in_value_order, recode
 
 if TYPE_CHECKING:
@@ -33,14 +34,15 @@ __all__ = ["Method", "Release", "recode", "release"]
 class Release:
     """An anonymised table that keeps its promise, its audit, and how it came about.
 
-    The rows are in an order that depends on the released values alone; which original record a row belongs to is
-    not kept.
+    The rows are in an order that depends on the released values alone, and nothing that is written says which original
+    record a row belongs to. `recoded`, which pictures of before and after are made from, does: it stays in memory.
     """
 
     frame: pd.DataFrame = field(repr=False)
     audit: Audit = field(repr=False)
     method: Method
     provenance: Mapping[str, object] = field(default_factory=dict)
+    recoded: Recoded | None = field(default=None, repr=False, compare=False)
 
     @property
     def loss(self) -> Mapping[str, float]:
@@ -130,7 +132,7 @@ def release(
         attribute_loss=attribute_losses(table, classes, method, levels=levels, recoded=recoded),
         kept=kept,
     )
-    return Release(frame, noted, method, dict(provenance or {}))
+    return Release(frame, noted, method, dict(provenance or {}), Recoded(table, labels, method, levels))
 
 
 def _has_carriage_return(frame: pd.DataFrame) -> bool:
