@@ -1,4 +1,4 @@
-"""The command line: `optmodels anonymize`, `pareto`, `release`, `audit`, `study`, `list` and `demo`.
+"""The command line: `optmodels inspect`, `anonymize`, `pareto`, `release`, `audit`, `study`, `list` and `demo`.
 
 Nothing heavy is imported before a command runs, so that help and version appear at once.
 """
@@ -18,6 +18,7 @@ from optmodels.cli import (
     anonymize,
     audit,
     demo,
+    inspect,
     listing,
     pareto,
     release,
@@ -82,6 +83,7 @@ def start(
         typer.echo(context.get_help(), nl=False)
 
 
+app.command(epilog="Example: optmodels inspect patients.csv --out roles.toml")(inspect.inspect)
 app.command(
     epilog="Example: optmodels anonymize patients.csv --numeric age --categorical sex,postcode --sensitive illness "
     "--identifier name --k 5 --distinct-l 2 --out release.csv --report report.html"

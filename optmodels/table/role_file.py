@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,15 +24,15 @@ def written(roles: Mapping[str, Any]) -> str:
                     values, *levels = (part.tolist() for _, part in entry.to_frame().items())
                     tables += [
                         "",
-                        f"[{name}.{_toml(column)}]",
-                        f"values = {_toml(values)}",
-                        f"levels = {_toml(levels)}",
+                        f"[{name}.{key(column)}]",
+                        f"values = {toml(values)}",
+                        f"levels = {toml(levels)}",
                     ]
             plain = {column: entry for column, entry in value.items() if not isinstance(entry, Hierarchy)}
-            entries = [f"{_toml(column)} = {_toml(entry)}" for column, entry in plain.items()]
+            entries = [f"{key(column)} = {toml(entry)}" for column, entry in plain.items()]
             tables += ["", f"[{name}]", *entries] if entries else []
         elif value is not None:
-            lines.append(f"{name} = {_toml(value)}")
+            lines.append(f"{name} = {toml(value)}")
     return "\n".join([*lines, *tables]) + "\n"
 
 
@@ -55,7 +56,21 @@ def hierarchy(name: str, form: object, folder: Path) -> Hierarchy:
     raise InputError(f"The hierarchy of '{name}' must be a file name, or have 'values' and 'levels'.")
 
 
-def _toml(value: object) -> str:
+def key(name: str) -> str:
+    """A name as a key of TOML: in quotes only where it must be.
+
+    >>> key("age"), key("date of birth")
+    ('age', '"date of birth"')
+    """
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml(name)
+
+
+def toml(value: object) -> str:
+    """A value as TOML text.
+
+    >>> toml({"age": [-99, 999]})
+    '{age = [-99, 999]}'
+    """
     match value:
         case bool():
             return "true" if value else "false"
@@ -64,5 +79,7 @@ def _toml(value: object) -> str:
         case int() | float():
             return repr(value)
         case list() | tuple():
-            return "[" + ", ".join(_toml(item) for item in value) + "]"
+            return "[" + ", ".join(toml(item) for item in value) + "]"
+        case dict():
+            return "{" + ", ".join(f"{key(name)} = {toml(item)}" for name, item in value.items()) + "}"
     raise InputError(f"{value!r} cannot be written to a role file; use text or numbers.")
