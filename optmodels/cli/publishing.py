@@ -67,6 +67,7 @@ def publish(
         put_json(_record(solution, release.audit.to_dict()) | dict(noted or {}))
         return
     show.run(solution)
+    show.cleaned(solution.problem.table)
     show.before_and_after(solution.problem.table, release, solution)
     show.lost(release.audit.attribute_loss)
     show.kept(release.audit.to_dict())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
@@ -82,6 +83,25 @@ def _choice(name: str, *left_out: str) -> Callable[[str, str], str]:
     return read
 
 
+def _unknown(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    return {"unknown": {column: names(option, [values]) for column, values in pairs(option, texts).items()}}
+
+
+def _clip(option: str, texts: Iterable[str]) -> dict[str, Any]:
+    """Ends of numbers by column, of which one may be left out.
+
+    >>> _clip("--clip", ["age=18,90", "pay=,9000"])
+    {'clip': {'age': (18, 90), 'pay': (-inf, 9000)}}
+    """
+    ends = {}
+    for column, typed in pairs(option, texts).items():
+        low, comma, high = (part.strip() for part in typed.partition(","))
+        if not comma:
+            raise InputError(f"{option} takes COLUMN=LOW,HIGH, of which one may be left out, not '{column}={typed}'.")
+        ends[column] = literal(low) if low else -inf, literal(high) if high else inf
+    return {"clip": ends}
+
+
 _LIST = list[str]
 OPTIONS: Mapping[str, RoleOption] = {
     "numeric": RoleOption("quasi", _LIST, "A,B", "Numeric quasi-identifiers.", _of_kind),
@@ -110,6 +130,12 @@ OPTIONS: Mapping[str, RoleOption] = {
     "hierarchy": RoleOption(
         "hierarchies", _LIST, "COLUMN=FILE", "A column's generalisation hierarchy, CSV in ARX's form.", hierarchies
     ),
+    "unknown": RoleOption("clean", _LIST, "COLUMN=A,B", "Read these values of a column as missing.", _unknown),
+    "trim": RoleOption("clean", bool, None, "Take spaces off the ends of text.", lambda _, value: {"trim": value}),
+    "case": RoleOption(
+        "clean", str, "lower|upper", "Write text in small or capital letters.", lambda _, word: {"case": word}
+    ),
+    "clip": RoleOption("clean", _LIST, "COLUMN=LOW,HIGH", "Numbers beyond become these: bottom and top coding.", _clip),
 }
 
 

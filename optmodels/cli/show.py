@@ -81,6 +81,16 @@ def before_and_after(table: Table, release: Release, solution: Solution) -> None
     side_by_side({"before": measures(_audit_of(table)), "after": measures(release.audit.to_dict()) | cost})
 
 
+def cleaned(table: Table) -> None:
+    """What was done to values before anything else, cell by cell counted."""
+    for step, by in table.cleaning_report.items():
+        columns = ", ".join(f"{escaped(name)} {cells:,}" for name, cells in by.items())
+        say(f"Cleaned ({step}), cells changed: {columns}.")
+    dropped = table.missing_report["records_dropped"]
+    if dropped:
+        say(f"Left out because of missing values: {dropped:,} records.")
+
+
 def kept(audit: Mapping[str, Any]) -> None:
     """What no promise covers, loudly: columns that are released as they are."""
     found = audit.get("kept")

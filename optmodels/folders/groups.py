@@ -77,7 +77,7 @@ class Plan:
     def roles_once_cleaned(self) -> Roles:
         """The roles of records that were cleaned and binned before."""
         labels = {name: tuple(self.whole.sensitive[name].values) for name in self.roles.bins}
-        return self.roles.revised(missing="error", bins={}, orders={**self.roles.orders, **labels})
+        return self.roles.revised(missing="error", bins={}, orders={**self.roles.orders, **labels}, clean={})
 
     def posed(self, table: Table) -> Problem:
         """The problem of some of the records, measured as the whole is."""

@@ -127,7 +127,7 @@ def release(
     kept = kept_columns(frame, table.quasi, table.sensitive)
     noted = found.annotated(
         promise=promise.to_dict(),
-        missing=table.missing_report,
+        missing=table.missing_report | ({"cleaned": table.cleaning_report} if table.cleaning_report else {}),
         loss=cost,
         attribute_loss=attribute_losses(table, classes, method, levels=levels, recoded=recoded),
         kept=kept,

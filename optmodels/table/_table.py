@@ -15,6 +15,7 @@ from pandas.api import types
 
 from optmodels.errors import InputError, unknown
 from optmodels.partition import class_sizes, group_rows
+from optmodels.table.cleaning import Report, cleaned, clipped
 from optmodels.table.collapsed import Collapsed
 from optmodels.table.encoded import Encoded
 from optmodels.table.encoding import Codes, binned, known_order, level_column, numeric_column, treat_missing
@@ -43,6 +44,7 @@ class Table:
 
     roles: Roles
     missing_report: dict[str, Any]  # what was done about missing values, and to which columns
+    cleaning_report: Report  # how many cells each step of cleaning changed, by column
     _columns: Encoded
     _measuring: Measuring
 
@@ -83,15 +85,19 @@ class Table:
             raise InputError("The table has columns but no records.")
         frame = frame.set_axis(pd.RangeIndex(len(frame)))
         columns = {name: frame[name] for name in names}
+        self.cleaning_report = {}
+        columns |= cleaned({name: columns[name] for name in roles.complete}, roles.clean, self.cleaning_report)
         for name in roles.encoded:
             columns[name] = (numeric_column if roles.is_number(name) else level_column)(columns[name], name)
+        for name, ends in roles.clean.clip.items():
+            columns[name] = clipped(columns[name], name, ends, self.cleaning_report)
         roles = _with_known_orders(roles, columns)
         columns, self.missing_report = treat_missing(columns, roles)
         for name, bins in roles.bins.items():
             columns[name] = binned(columns[name], bins, name)
-        cleaned = pd.DataFrame(columns, copy=False)
-        cleaned.index = pd.RangeIndex(len(cleaned))
-        self._set(roles, Encoded(cleaned, roles))
+        kept_frame = pd.DataFrame(columns, copy=False)
+        kept_frame.index = pd.RangeIndex(len(kept_frame))
+        self._set(roles, Encoded(kept_frame, roles))
         self._columns.check()
 
     def _set(self, roles: Roles, columns: Encoded, whole: Whole | None = None) -> None:
@@ -101,7 +107,7 @@ class Table:
     def _other(self, roles: Roles, columns: Encoded, whole: Whole | None) -> Table:
         """A table of the same origin."""
         other = object.__new__(Table)
-        other.missing_report = self.missing_report
+        other.missing_report, other.cleaning_report = self.missing_report, self.cleaning_report
         other._set(roles, columns, whole)
         return other
 

@@ -46,12 +46,13 @@ def check_word(what: str, word: object, choices: Sequence[str]) -> None:
 
 def checked_number(what: str, value: object) -> float:
     """A weight or a cost as a plain number."""
-    if not _is_number(value) or not isfinite(value) or value < 0:
+    if not is_number(value) or not isfinite(value) or value < 0:
         raise InputError(f"The {what} must be a finite number of at least 0, not {value!r}.")
     return float(value)
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a number, and not true or false."""
     return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
 
 
@@ -66,7 +67,7 @@ def checked_bins(name: str, bins: int | Sequence[float]) -> int | Sequence[float
             return int(bins)
     elif isinstance(bins, Iterable) and not isinstance(bins, str):
         edges = tuple(bins)
-        finite = all(_is_number(edge) and isfinite(edge) for edge in edges)
+        finite = all(is_number(edge) and isfinite(edge) for edge in edges)
         if len(edges) >= 2 and finite and all(low < high for low, high in pairwise(edges)):
             return tuple(float(edge) for edge in edges)
     raise InputError(

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 from optmodels.errors import InputError, nearest, unknown
 from optmodels.files import write_whole
 from optmodels.table import role_file
+from optmodels.table.cleaning import Cleaning
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.role_checks import (
     check_column_names,
@@ -48,6 +49,7 @@ class MoreRoles(TypedDict, total=False):
     bins: Mapping[str, Bins] | None
     orders: Mapping[str, Sequence[object]] | None
     hierarchies: Mapping[str, Hierarchy] | None
+    clean: Cleaning | Mapping[str, Any] | None
 
 
 class SomeRoles(MoreRoles, total=False):
@@ -93,6 +95,7 @@ class Roles:
         bins: edges that numeric sensitive attributes are cut at, or a number of quantiles.
         orders: values from lowest to highest, of ordinal quasi-identifiers and sensitive attributes.
         hierarchies: generalisation hierarchies, of quasi-identifiers and sensitive attributes.
+        clean: what is done to values beforehand, see `Cleaning`; nothing unless asked for.
 
     >>> roles = Roles(quasi={"age": "numeric"}, sensitive=("illness",), identifiers=("name",))
     >>> roles.columns_kept(["name", "age", "illness"])
@@ -111,6 +114,7 @@ class Roles:
     bins: Mapping[str, Bins] = field(default_factory=dict, metadata=_DESCRIBES)
     orders: Mapping[str, Sequence[object]] = field(default_factory=dict, metadata=_DESCRIBES)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, metadata=_DESCRIBES)
+    clean: Cleaning = field(default_factory=Cleaning)
 
     def __post_init__(self) -> None:
         if not isinstance(self.quasi, Mapping) or not self.quasi:
@@ -128,6 +132,7 @@ class Roles:
         self._set("bins", {name: checked_bins(name, bins) for name, bins in self.bins.items()})
         self._set("orders", {name: checked_order(name, order) for name, order in self.orders.items()})
         self._set("hierarchies", dict(self.hierarchies))
+        self._set("clean", Cleaning.of(self.clean))
         self._check_words()
         self._check_one_role_each()
         self._check_descriptions()
@@ -169,6 +174,15 @@ class Roles:
                         f"{setting}= names '{name}', but it is for {who} only "
                         f"({', '.join(allowed) or 'there are none'}).{nearest(name, allowed)}"
                     )
+        for name in self.clean.columns:
+            if name not in self.complete:
+                raise InputError(
+                    f"clean= names '{name}', but only columns with a role are cleaned ({', '.join(self.complete)}); "
+                    f"others come out as they went in.{nearest(name, self.complete)}"
+                )
+        for name in self.clean.clip:
+            if not self.is_number(name):
+                raise InputError(f"clean.clip names '{name}', which is not numeric: only numbers have ends.")
         for name in self.bins:
             if name in self.orders:
                 raise InputError(f"Column '{name}' has both bins and an order; bins have an order already, keep one.")
@@ -257,6 +271,9 @@ class Roles:
             allowed, _ = _describable(setting, changed["quasi"], listed(changed["sensitive"]))
             kept = {column: value for column, value in getattr(self, setting).items() if column in allowed}
             changed[setting] = {**kept, **given.get(setting, {})}
+        encoded = {*changed["quasi"], *listed(changed["sensitive"]), *_columns("target", changed["target"])}
+        known = self.clean.without({name for name in self.clean.columns if name not in encoded})
+        changed["clean"] = known.with_more(given.get("clean", {}))
         return replace(self, **{**given, **changed})
 
     def save(self, path: str | Path) -> None:
@@ -270,7 +287,8 @@ class Roles:
         >>> print(Roles(quasi={"age": "numeric"}, sensitive=("illness",)).to_toml().splitlines()[0])
         sensitive = ["illness"]
         """
-        return role_file.written({name: getattr(self, name) for name in role_names()})
+        entries = {name: getattr(self, name) for name in role_names()}
+        return role_file.written({**entries, "clean": self.clean.to_dict()})
 
     @classmethod
     def load(cls, path: str | Path) -> Roles:
