@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from optmodels.centroids.exchanges import Bounded, bounded, exchanged
 from optmodels.centroids.kernel import Asked, measure_all
 from optmodels.centroids.space import CentroidSpace, Decoded
+from optmodels.conditions import ClassTest
 from optmodels.flow import Bounds, Flow
 from optmodels.flow.flow import sizes_only
 from optmodels.flow.pricing import ArcCosts
@@ -79,6 +80,15 @@ class BalancedSpace(CentroidSpace):
                 return
             yield labels
             least, decision = value, self.decision(labels)
+
+    def exchanged(self, labels: Labels, test: ClassTest, kicks: int, trials: int) -> Labels | None:
+        """A partition near this one whose classes meet further conditions, by exchanges of records; None without one.
+
+        Where no exchange helps, up to `kicks` are made at random; after so many `trials` it is given up.
+        """
+        centres = self.decision(labels).reshape(self.n_centroids, -1)
+        found, broken = exchanged(test, self._bounded, self.assignment.points, centres, labels, kicks, trials)
+        return None if broken else canonical(found)
 
     def _assigned(self, centres: Floats) -> tuple[Labels, int]:
         """The class of each record, and how many classes break something: none where assigning is a network."""

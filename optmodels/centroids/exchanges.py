@@ -17,6 +17,7 @@ Ints = NDArray[np.int64]
 
 _BATCH = 64  # nearest records that are tried first, then twice as many
 _KICKS = 30  # exchanges at random, where none helps, before it is given up
+_TRIALS = 1 << 62  # as many as it takes
 _SAME = 1e-9
 
 
@@ -43,14 +44,17 @@ def bounded(assignment: Assignment) -> Bounded:
     )
 
 
-def exchanged(test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Labels) -> tuple[Labels, int]:
+def exchanged(
+    test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Labels, kicks: int = _KICKS, trials: int = _TRIALS
+) -> tuple[Labels, int]:
     """The partition after exchanges of near records between classes, and how many classes still break something.
 
     An exchange is made where it leaves fewer classes broken, or broken ones closer to the table's mix of values, which
-    is what nearly all conditions ask for; of those that do the most for it, the cheapest.
+    is what nearly all conditions ask for; of those that do the most for it, the cheapest. Where none helps, up to
+    `kicks` are made at random; after so many `trials` of exchanges it is left as it is.
     """
     found = labels.astype(np.int64)
-    broken = int(_exchange(test, bounds, points, centres, found))
+    broken = int(_exchange(test, bounds, points, centres, found, kicks, trials))
     return found, broken
 
 
@@ -64,7 +68,7 @@ class _State(NamedTuple):
 
 
 @njit(cache=True)
-def _exchange(test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Ints) -> int:
+def _exchange(test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Ints, most: int, trials: int) -> int:
     """Exchange in place while that helps; where nothing does, a few times at random."""
     m, n = len(centres), len(labels)
     state = _State(labels, np.zeros(m, np.int64), np.zeros((m, test.starts[-1]), np.int64), np.zeros_like(bounds.caps))
@@ -72,11 +76,13 @@ def _exchange(test: ClassTest, bounds: Bounded, points: Floats, centres: Floats,
         _count(test, bounds, state, i, labels[i], 1)
     lack = np.array([_lack(test, bounds, state, c) for c in range(m)])
     kicks, luck = 0, 1
-    while lack.any() and kicks <= _KICKS:
+    while lack.any() and kicks <= most and trials > 0:
         helped = False
         for c in np.flatnonzero(lack):
-            if lack[c] > 0.0 and _mend(test, bounds, points, centres, state, lack, c):
-                helped = True
+            if lack[c] > 0.0 and trials > 0:
+                better, tried = _mend(test, bounds, points, centres, state, lack, c)
+                helped |= better
+                trials -= tried
         if not helped:
             kicks += 1
             luck = luck * 48_271 % 2_147_483_647
@@ -92,8 +98,11 @@ def _exchange(test: ClassTest, bounds: Bounded, points: Floats, centres: Floats,
 @njit(cache=True)
 def _mend(
     test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, state: _State, lack: Floats, c: int
-) -> bool:
-    """Make the exchange, or the move of one record, that does most for a class and its partner; if one does any."""
+) -> tuple[bool, int]:
+    """Make the exchange, or the move of one record, that does most for a class and its partner; if one does any.
+
+    Also how many were tried.
+    """
     labels, sizes = state.labels, state.sizes
     far = np.array([_far(points, i, centres, c) for i in range(len(labels))])
     order, mine = np.argsort(far), np.append(np.flatnonzero(labels == c), -1)  # -1: nobody
@@ -118,10 +127,10 @@ def _mend(
         if partner >= 0:
             _trade(test, bounds, state, goes, comes, c, partner)
             lack[c], lack[partner] = _lack(test, bounds, state, c), _lack(test, bounds, state, partner)
-            return True
+            return True, (tried + batch) * len(mine)
         tried += batch
         batch *= 2
-    return False
+    return False, tried * len(mine)
 
 
 @njit(cache=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from solvers.evolution.intensify import Improved, Intensifier
 
 _ASSIGNMENTS = 4  # that centres usually take to settle after a shake
 _ROUNDS = 10  # of ruin and recreate that one shake stands for
+_KICKS = 2  # exchanges at random for a level, where none helps, before it counts as out of reach
+_TRIALS = 50_000  # of exchanges for a level, about a tenth of a second
+_TRIALS_AS_ONE = 10_000  # that take about as long as an assignment
 
 
 def intensifier_of(problem: Problem) -> Intensifier:
@@ -27,8 +31,8 @@ def intensifier_of(problem: Problem) -> Intensifier:
 class Settler(Intensifier):
     """A record becomes the centre of some class, then classes and means follow each other until nothing is gained.
 
-    Moving single records would break sizes and caps, which a new assignment keeps. Levels of other objectives are kept
-    by accepting only what meets the conditions.
+    Moving single records would break sizes and caps, which a new assignment keeps. Levels of other objectives are
+    reached, and kept, by exchanges of records between classes.
     """
 
     @cached_property
@@ -36,10 +40,20 @@ class Settler(Intensifier):
         return BalancedSpace.of(self.problem.require(Centroids), self.problem.require(Assignment))
 
     def built(self) -> Iterator[tuple[ClassTest, Labels]]:
-        """The partition around the given centres, or what drawn records settle to, under conditions that it meets."""
-        for test in self.ladder():
-            if _meets(test, self._first):
-                yield test, self._first
+        """The partition around the given centres, or what drawn records settle to, and what exchanges make of it.
+
+        Levels are climbed from lax to strict, each from the one before.
+        """
+        labels = self._first
+        for test in sorted(self.ladder(), key=lambda test: int(broken_classes(test, *members(self._first)).sum())):
+            reached = self._reached(labels, test)
+            if reached is not None:
+                labels = reached
+                yield test, labels
+
+    def _reached(self, labels: Labels, test: ClassTest) -> Labels | None:
+        """The partition itself if it meets the conditions, or what exchanges make of it, or None."""
+        return labels if _meets(test, labels) else self._space.exchanged(labels, test, _KICKS, _TRIALS)
 
     @cached_property
     def _first(self) -> Labels:
@@ -54,9 +68,10 @@ class Settler(Intensifier):
     ) -> Improved | None:
         """The best partition met while settling and shaking."""
         draw, began = np.random.default_rng(seed), now()
-        best, assigned = canonical(labels), 0
-        if not _meets(test, best):
+        start, assigned = self._reached(canonical(labels), test), 0
+        if start is None:
             return None
+        best = start
         value = self._space.assignment.distance(best)
         for shake in range(2 + rounds // _ROUNDS):
             centres = self._space.decision(best)
@@ -67,14 +82,23 @@ class Settler(Intensifier):
                 assigned += 1
                 if seconds is not None and now() - began > seconds:
                     return Improved(best, assigned)
-                if (price := self._space.assignment.distance(found)) < value and _meets(test, found):
-                    best, value = found, price
+                kept = self._reached(found, test)
+                if kept is not None and (price := self._space.assignment.distance(kept)) < value:
+                    best, value = kept, price
         return Improved(best, assigned)
 
     @property
     def leaps(self) -> bool:
-        """Sizes and caps leave no room for them."""
-        return False
+        """Exchanges keep sizes, so that there are always some to be made."""
+        return True
+
+    def leap(
+        self, labels: Labels, test: ClassTest, classes: int, seed: int, most: float = inf, seconds: float | None = None
+    ) -> Improved:
+        """The partition that exchanges for a level it does not have lead to; the given one if they lead nowhere."""
+        trials = int(min(_TRIALS, most * _TRIALS_AS_ONE))
+        found = self._space.exchanged(canonical(labels), test, _KICKS, trials)
+        return Improved(canonical(labels) if found is None else found, 1 + trials // _TRIALS_AS_ONE)
 
     def expected(self, labels: Labels, rounds: int) -> float:
         """About how many evaluations `improve` will cost."""

@@ -199,6 +199,20 @@ class TestAnswers:
         assert after.values["loss"] <= before.values["loss"]
         assert after.values["entropy"] >= before.values["entropy"] - 1e-9
 
+    def test_levels_that_no_nearest_partition_has_are_reached_by_exchanges(self) -> None:
+        """Neighbours who share their illness: whoever assigns them to near centres alone never gets off zero bits."""
+        people = pd.DataFrame({"age": np.arange(40), "illness": np.repeat(list("abab"), 10)})
+        table = Table(people, quasi={"age": "numeric"}, sensitive="illness", scaling="none")
+        problem = Aminifar(k=5).build(table).with_objectives("loss", "entropy")
+        built = [problem.evaluate(labels) for _, labels in Settler(problem).built()]
+        assert all(found.feasible for found in built)
+        assert built[0].values["entropy"] == 0
+        assert max(found.values["entropy"] for found in built) > 0.7
+        solver = registry.configured(registry.solver("nsga2"), {"evaluations": 200, "population": 20})
+        front = solver.pareto(problem, seed=1)  # type: ignore[attr-defined]
+        assert max(point.values["entropy"] for point in front) > 0.7
+        assert min(point.values["loss"] for point in front) == pytest.approx(built[0].values["loss"])
+
 
 def _around(problem: FreeAminifarProblem, decision: np.ndarray):  # type: ignore[no-untyped-def]
     """The problem of fixed centres that a decision stands for."""
