@@ -45,7 +45,13 @@ def bounded(assignment: Assignment) -> Bounded:
 
 
 def exchanged(
-    test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Labels, kicks: int = _KICKS, trials: int = _TRIALS
+    test: ClassTest,
+    bounds: Bounded,
+    points: Floats,
+    centres: Floats,
+    labels: Labels,
+    kicks: int = _KICKS,
+    trials: int = _TRIALS,
 ) -> tuple[Labels, int]:
     """The partition after exchanges of near records between classes, and how many classes still break something.
 
@@ -68,7 +74,9 @@ class _State(NamedTuple):
 
 
 @njit(cache=True)
-def _exchange(test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Ints, most: int, trials: int) -> int:
+def _exchange(
+    test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Ints, most: int, trials: int
+) -> int:
     """Exchange in place while that helps; where nothing does, a few times at random."""
     m, n = len(centres), len(labels)
     state = _State(labels, np.zeros(m, np.int64), np.zeros((m, test.starts[-1]), np.int64), np.zeros_like(bounds.caps))
