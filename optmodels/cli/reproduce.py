@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 # Rows of a table that fit on a terminal; its CSV has all of them.
 ROWS = 80
+_MARKS = {True: "[green]holds[/]", False: "[red]does not hold[/]", None: "[yellow]cannot be judged[/]"}
 
 
 def reproduce(
@@ -92,7 +93,7 @@ def _show(report: Report) -> None:
         if one.remark:
             show.say(show.escaped(one.remark))
     for verdict in report.verdicts:
-        mark = "[green]holds[/]" if verdict.holds else "[red]does not hold[/]"
+        mark = _MARKS[verdict.holds]
         show.say(f"{mark}: {show.escaped(verdict.claim)}: {show.escaped(verdict.found)}.")
     for text in (*report.remarks, *(f"Protocol: {line}" for line in report.protocol)):
         show.say(show.escaped(text))

@@ -31,10 +31,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A claim that was put to the test, and whether it holds here."""
+    """A claim that was put to the test, and whether it holds here.
+
+    `holds` is None where what was run could not have shown the contrary; `found` then says why.
+    """
 
     claim: str
-    holds: bool
+    holds: bool | None
     found: str
 
 
