@@ -68,7 +68,7 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
     Raises:
         InputError: the folder is not of `optmodels pareto`, or the data is gone or not what it was.
     """
-    record, source = ParetoFront.record(folder), _source(folder)
+    record, source = ParetoFront.record(folder), source_in(folder)
     place = _place(folder, source, data)
     if fingerprint(place) != source["sha256"]:
         raise InputError(
@@ -93,7 +93,8 @@ def _table(place: str, roles: Roles) -> Table:
     return Table.with_roles(frame(place), roles) if place in DATASETS else Table.from_file(place, roles=roles)
 
 
-def _source(folder: Path) -> dict[str, Any]:
+def source_in(folder: Path) -> dict[str, Any]:
+    """What a folder says about the data of its front: data, path, sha256 and seed."""
     path = folder / SOURCE
     try:
         source: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))

@@ -14,13 +14,14 @@ from pandas.api import types
 
 from optmodels.audit.findings import Findings
 from optmodels.audit.levels import SensitiveLevels, sensitive_levels
-from optmodels.audit.report import audit_page, audit_text
+from optmodels.audit.text import audit_text
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import loss, privacy, risk
 from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
 from optmodels.table.encoding import places_in_order
 
 if TYPE_CHECKING:
+    from optmodels.table import Table
     from optmodels.table.hierarchy import Hierarchy
 
 _NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
@@ -33,9 +34,14 @@ Orders = Collection[str] | Mapping[str, Sequence[object] | pd.Index]
 class Audit(Findings):
     """Privacy levels and risks of a table whose classes are its groups of equal quasi-identifiers."""
 
-    def to_html(self) -> str:
-        """The audit as one page that needs nothing else."""
-        return audit_page(self)
+    def to_html(self, frame: pd.DataFrame | None = None, *, source: Mapping[str, str] | None = None) -> str:
+        """The audit as one page that needs nothing else; with the table that was audited it shows groups, too.
+
+        `source` says where the table comes from: data, sha256 and command.
+        """
+        from optmodels.report import Dossier, page
+
+        return page(Dossier(audit=self, frame=frame, source=source or {}))
 
     def __str__(self) -> str:
         return audit_text(self)
@@ -81,6 +87,17 @@ def audit(
         levels[name] = sensitive_levels(found[name], values, has_order, hierarchy)
     people = None if population is None else risk.population_sizes(frame, labels, population, quasi)
     return judged(sizes, found, levels, quasi, taus, people)
+
+
+def audit_table(table: Table) -> Audit:
+    """The audit of a table with roles as it is, before anything is done to it."""
+    return audit(
+        table.frame,
+        quasi=table.quasi,
+        sensitive=table.sensitive,
+        ordered=table.sensitive_orders,
+        hierarchies=table.hierarchies,
+    )
 
 
 def judged(

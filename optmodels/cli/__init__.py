@@ -29,6 +29,7 @@ from optmodels.cli import (
     warm_up,
 )
 from optmodels.cli.errors import exit_code
+from optmodels.cli.typed_command import Typed
 from optmodels.errors import NoSolutionError
 
 __all__ = ["app", "main"]
@@ -48,6 +49,7 @@ class Commands(TyperGroup):
     ) -> Any:
         """Run the command line and leave Python with its exit code."""
         run = super().main  # which, when it does not stand alone, hands its errors over
+        extra.setdefault("obj", Typed(tuple(map(str, sys.argv[1:] if args is None else args))))
         sys.exit(exit_code(lambda: run(args, prog_name, complete_var, False, windows_expand_args, **extra)))
 
     def invoke(self, ctx: Any) -> Any:

@@ -47,6 +47,7 @@ def anonymize(
     from optmodels.cli.output import check_outputs
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
     from optmodels.cli.source import roles_of, table_of
+    from optmodels.cli.typed_command import source
     from optmodels.cli.usual_limit import said, usual_limit
 
     method = publishing.method_of(recode)
@@ -92,6 +93,7 @@ def anonymize(
         method=method,
         out=out,
         report=report,
+        source=source(data) if report else None,
         further=[(save_roles, table.roles.save)] if save_roles else [],
         json=json,
         remark=said(time_limit, solution.stop),

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from optmodels.cli import options
 from optmodels.cli.role_options import hierarchies, hierarchy_files, orders
 from optmodels.cli.values import literal, names
 from optmodels.errors import InputError, unknown
@@ -33,18 +34,19 @@ def audit(
     tau: Annotated[
         str, typer.Option(metavar="T,T", help="Count the records that are linked with a probability above these.")
     ] = "0.05,0.075,0.1",
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the audit as an HTML page.")] = None,
+    report: options.Report = None,
     json: Annotated[bool, typer.Option("--json", help="Print the audit as JSON, and nothing else.")] = False,
 ) -> None:
     """Audit a table: classes of equal quasi-identifiers, privacy levels, linkage and homogeneity."""
     from optmodels.audit import audit as audited
     from optmodels.audit import natural_order
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, put_json, write_together
+    from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
     from optmodels.cli.source import audited_frame
+    from optmodels.cli.typed_command import source
 
     trees = hierarchy_files("--hierarchy", hierarchy or ())
-    check_outputs({"--html": html}, inputs=[Path(file), *trees.values()])
+    check_outputs({"--report": report}, inputs=[Path(file), *trees.values()])
     taus = _taus(tau)
     frame, roles = audited_frame(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
     given = orders("--order", order or ())
@@ -61,15 +63,15 @@ def audit(
         hierarchies=hierarchies("--hierarchy", hierarchy or ()),
         taus=taus,
     )
-    if html is not None:
-        page = result.to_html()
-        write_together([(html, lambda draft: draft.write_text(page, encoding="utf-8"))])
+    if report is not None:
+        page = result.to_html(frame, source=source(file))
+        write_together([(report, page_writer(page))])
     if json:
         put_json(result.to_dict())
         return
     show.side_by_side({file: show.measures(result.to_dict())})
-    if html is not None:
-        show.say(f"Written: {show.escaped(html)}")
+    if report is not None:
+        show.say(f"Written: {show.escaped(report)}")
 
 
 def _taus(text: str) -> tuple[float, ...]:

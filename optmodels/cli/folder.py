@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from optmodels.cli import show
-from optmodels.cli.output import Writer, put_json, write_together
+from optmodels.cli.output import Writer, page_writer, put_json, write_together
+from optmodels.cli.typed_command import source
 from optmodels.errors import InputError
 from optmodels.problem import Formulation
 from optmodels.recoding import Method
@@ -61,7 +62,7 @@ def anonymize(
         )
     files: list[tuple[Path, Writer]] = []
     if report is not None:
-        files.append((report, lambda file: file.write_text(release.to_html(), encoding="utf-8")))
+        files.append((report, page_writer(release.to_html(source=source(str(data))))))
     if save_roles is not None:
         files.append((save_roles, roles.save))
     write_together(files)

@@ -79,6 +79,9 @@ Recode = Annotated[
     ),
 ]
 Report = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the audit as an HTML page.", rich_help_panel=FILES)
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Write a report for whoever answers for the data: one HTML page.", rich_help_panel=FILES
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the run as JSON, and nothing else.", rich_help_panel=FILES)]

@@ -32,6 +32,11 @@ def put_json(document: object) -> None:
     sys.stdout.write(to_json(document) + "\n")
 
 
+def page_writer(page: str) -> Writer:
+    """What writes a page that is there already."""
+    return lambda file: file.write_text(page, encoding="utf-8")
+
+
 def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | None]) -> None:
     """Every file asked for can be written, before any work is done; none replaces an input or another output."""
     taken = {path.resolve(): "is read" for path in inputs if path is not None}

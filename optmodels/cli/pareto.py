@@ -60,13 +60,14 @@ def pareto(
     ] = None,
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
+    report: options.Report = None,
     json: options.Json = False,
 ) -> None:
     """Find the best compromises between objectives: a folder with the front, from which points can be released."""
     from optmodels import front_folder
     from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
+    from optmodels.cli.output import check_outputs, made_folder, page_writer, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
     from optmodels.cli.source import table_of
     from optmodels.cli.usual_limit import said, usual_limit
@@ -80,7 +81,8 @@ def pareto(
     with made_folder(out):
         files = {name: out / name for name in front_folder.NAMES}
         inputs = [Path(data), roles, *columns.files]
-        check_outputs({f"--out: {name}": path for name, path in files.items()}, inputs=inputs)
+        asked_for = {"--report": report, **{f"--out: {name}": path for name, path in files.items()}}
+        check_outputs(asked_for, inputs=inputs)
         table = table_of(data, asked, roles)
         check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
         source = front_folder.source_of(data, seed)
@@ -93,7 +95,8 @@ def pareto(
                 put_json(_document(front, out))
             raise _nothing_found(front)
         written = front_folder.writers(front, source, table.roles)
-        write_together([(files[name], write) for name, write in written.items()])
+        pages = [(report, page_writer(_report(front, source["sha256"], data)))] if report is not None else []
+        write_together([*((files[name], write) for name, write in written.items()), *pages])
     if json:
         put_json(_document(front, out))
         return
@@ -118,6 +121,13 @@ def _judged(problem: Problem, wanted: tuple[str, ...]) -> Problem:
     if set(wanted or own) == set(own) and len(own) > 1:
         return problem
     return problem.with_objectives(*sorted(wanted or USUAL, key=lambda name: name not in (own[0], OWN)))
+
+
+def _report(front: ParetoFront, sha256: str, data: str) -> str:
+    """The report of the front and of its best compromise, as if that was released."""
+    from optmodels.cli.typed_command import source
+
+    return front.knee().release().to_html(source=source(data, sha256), front=front, chosen=front.knee_index)
 
 
 def _document(front: ParetoFront, out: Path) -> dict[str, Any]:

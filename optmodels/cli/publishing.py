@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from optmodels.cli import show
-from optmodels.cli.output import Writer, put_json, write_together
+from optmodels.cli.output import Writer, page_writer, put_json, write_together
 from optmodels.cli.values import chosen
 from optmodels.errors import InputError
 from optmodels.problem import Problem
 from optmodels.release import Method, recode
 from optmodels.solution import Solution
+
+if TYPE_CHECKING:
+    from optmodels.front import ParetoFront
 
 # What `auto` chose and why, what a swarm's particles break, blocks, the k that MASS chose and its point of a front.
 _FURTHER = (
@@ -44,6 +47,8 @@ def publish(
     method: Method | None,
     out: Path | None,
     report: Path | None,
+    source: Mapping[str, str] | None = None,
+    front: tuple[ParetoFront, int] | None = None,
     further: Sequence[tuple[Path, Writer]] = (),
     json: bool,
     noted: Mapping[str, Any] | None = None,
@@ -51,6 +56,7 @@ def publish(
 ) -> None:
     """Release a solution, write the files that were asked for, and print the run and its audit.
 
+    A report tells the `source` of the data and the `front` that the solution is a point of, with the point's number.
     `noted` is what a command adds to the record that is printed as JSON, `remark` what it has to say to people.
     """
     if solution.labels is None and json:
@@ -60,7 +66,9 @@ def publish(
     if out is not None:
         files.append((out, release.to_parquet if out.suffix.lower() == ".parquet" else release.to_csv))
     if report is not None:
-        files.append((report, release.save_report))
+        chosen_from, number = (None, None) if front is None else front
+        page = release.to_html(source=source, front=chosen_from, chosen=number)
+        files.append((report, page_writer(page)))
     files += further
     write_together(files)
     if json:

@@ -31,6 +31,7 @@ def release(
     from optmodels import front_folder
     from optmodels.cli import publishing
     from optmodels.cli.output import check_outputs
+    from optmodels.cli.typed_command import source
 
     method = publishing.method_of(recode)
     check_outputs(
@@ -39,12 +40,14 @@ def release(
     )
     publishing.check_ending(out)
     front = front_folder.reopened(folder, data)
-    number = _number(front, point)
+    number, noted = _number(front, point), front_folder.source_in(folder)
     publishing.publish(
         front.judged(number),
         method=method,
         out=out,
         report=report,
+        source=source(noted["data"], noted["sha256"]),
+        front=(front, number),
         json=json,
         noted={"point": number, "points": len(front)},
     )

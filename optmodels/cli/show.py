@@ -77,8 +77,10 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 def before_and_after(table: Table, release: Release, solution: Solution) -> None:
     """What the table gave away, what its release still does, and what that cost."""
+    from optmodels.audit import audit_table
+
     cost = {**solution.values, "gap": solution.gap}
-    side_by_side({"before": measures(_audit_of(table)), "after": measures(release.audit.to_dict()) | cost})
+    side_by_side({"before": measures(audit_table(table).to_dict()), "after": measures(release.audit.to_dict()) | cost})
 
 
 def cleaned(table: Table) -> None:
@@ -135,20 +137,6 @@ def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
     return found
 
 
-def _audit_of(table: Table) -> dict[str, Any]:
-    """The audit of a table as it is, before anything was done to it."""
-    from optmodels.audit import audit
-
-    found = audit(
-        table.frame,
-        quasi=table.quasi,
-        sensitive=table.sensitive,
-        ordered=table.sensitive_orders,
-        hierarchies=table.hierarchies,
-    )
-    return found.to_dict()
-
-
 def notes(details: Mapping[str, object]) -> None:
     """What a solver has to tell beyond its result: what `auto` picked and why, its remark."""
     if "chosen" in details:
@@ -173,6 +161,8 @@ def run(solution: Solution) -> None:
 
 def front(found: ParetoFront) -> None:
     """A front in one sentence and as a table, the knee marked; of many points evenly spaced ones are shown."""
+    from optmodels.plot.points import axis_title
+
     details, objectives = found.details, found.problem.objectives
     notes(details)
     stop = "" if details["stop"] == "converged" else f" (stopped: {details['stop']})"
@@ -183,7 +173,7 @@ def front(found: ParetoFront) -> None:
     )
     shown = {round(i * (len(found) - 1) / (POINTS - 1)) for i in range(POINTS)} if len(found) > POINTS else None
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False)
-    for title in ("point", *(f"{objective.name} ({objective.sense})" for objective in objectives), "gap"):
+    for title in ("point", *(axis_title(objective) for objective in objectives), "gap"):
         grid.add_column(escaped(title), justify="right")
     knee = found.knee_index
     for i, point in enumerate(found):
@@ -192,6 +182,8 @@ def front(found: ParetoFront) -> None:
             gap = "-" if point.gap is None else f"{point.gap:.2%}"
             grid.add_row(f"{i} (knee)" if i == knee else str(i), *values, gap)
     Console().print(grid)
+    if shown is not None:
+        say(f"These are {len(shown | {knee})} of {len(found)} points, evenly spaced; front.csv has all of them.")
 
 
 def listing(entries: Sequence[Mapping[str, str]]) -> None:

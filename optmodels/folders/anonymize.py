@@ -21,7 +21,6 @@ import pyarrow as pa
 
 from optmodels.audit import Audit
 from optmodels.audit.parts import Ground, Tally, merged_audit
-from optmodels.audit.report import audit_page
 from optmodels.clock import now
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
 from optmodels.folders import groups
@@ -31,6 +30,7 @@ from optmodels.folders.routing import grow, merged_groups
 from optmodels.folders.seams import Members
 from optmodels.problem import Formulation
 from optmodels.recoding import Method
+from optmodels.report import Dossier, page
 from optmodels.solver import OnProgress, Progress
 from optmodels.solver.interrupt import Interrupt
 from optmodels.table.encoding import check_told_apart
@@ -61,9 +61,9 @@ class FolderRelease:
     method: Method
     provenance: Mapping[str, object] = field(default_factory=dict, repr=False)
 
-    def to_html(self) -> str:
-        """The audit and the provenance as one page."""
-        return audit_page(self.audit, {"recoding": self.method, **self.provenance})
+    def to_html(self, *, source: Mapping[str, str] | None = None) -> str:
+        """The report as one page: what can be told without the table, which is in no memory."""
+        return page(Dossier(audit=self.audit, method=self.method, provenance=self.provenance, source=source or {}))
 
 
 def anonymize_folder(

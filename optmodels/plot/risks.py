@@ -31,9 +31,9 @@ def _meanings(audit: Audit) -> dict[str, str]:
     for tau in audit.linkage:
         meanings[f"linkage@{tau}"] = f"records that are picked with a chance above {float(tau):g}"
     if audit.sensitive:
-        meanings["homogeneity"] = "records whose sensitive value is certain once the class is known"
+        meanings["homogeneity"] = "records whose sensitive value is certain once the group is known"
     for name in audit.sensitive:
-        meanings[f"alpha@{name}"] = f"largest chance to guess '{name}' once the class is known"
+        meanings[f"alpha@{name}"] = f"largest chance to guess '{name}' once the group is known"
     return meanings
 
 

@@ -13,9 +13,8 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 
-from optmodels.audit import Audit, audit
+from optmodels.audit import Audit, audit, audit_table
 from optmodels.audit.kept import kept_columns
-from optmodels.audit.report import audit_page
 from optmodels.errors import BrokenPromiseError
 from optmodels.files import write_whole
 from optmodels.metrics.loss import attribute_losses, gcp, released_information_loss
@@ -25,6 +24,7 @@ from optmodels.recoding import Method, in_value_order, recode
 
 if TYPE_CHECKING:
     from optmodels.conditions import Conditions
+    from optmodels.front import ParetoFront
     from optmodels.table import Table
 
 __all__ = ["Method", "Release", "recode", "release"]
@@ -68,12 +68,37 @@ class Release:
         return write_whole(path, lambda file: file.write_text(self.audit.to_json() + "\n", encoding="utf-8"))
 
     def save_report(self, path: str | Path) -> Path:
-        """Write the audit and the provenance as one HTML page."""
+        """Write the report, one HTML page that needs nothing else."""
         return write_whole(path, lambda file: file.write_text(self.to_html(), encoding="utf-8"))
 
-    def to_html(self) -> str:
-        """The audit and the provenance as one HTML page."""
-        return audit_page(self.audit, {"recoding": self.method, **self.provenance})
+    def to_html(
+        self,
+        *,
+        source: Mapping[str, str] | None = None,
+        front: ParetoFront | None = None,
+        chosen: int | None = None,
+    ) -> str:
+        """The report as one HTML page: promise, risk before and after, what is not protected, cost, how it was made.
+
+        It has counts and shares of the original table and none of its records. `source` says where the data comes from
+        (data, sha256, command); `front` is the one that the release was chosen from, and `chosen` its point's number.
+        """
+        from optmodels.report import Dossier, page
+
+        made_from = self.recoded
+        return page(
+            Dossier(
+                audit=self.audit,
+                frame=self.frame,
+                before=None if made_from is None else audit_table(made_from.original),
+                recoded=made_from,
+                method=self.method,
+                provenance=self.provenance,
+                source=source or {},
+                front=front,
+                chosen=chosen,
+            )
+        )
 
 
 def release(

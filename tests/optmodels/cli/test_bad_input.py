@@ -105,7 +105,7 @@ def test_a_bad_file_is_refused(run: Run, tmp_path: Path, content: str, fragments
         (("audit", "people.csv", "--quasi", "age", "--sensitive", "ilness"), ("'illness'",)),
         (("audit", "people.csv", "--quasi", "age", "--sensitive", "age"), ("'age'", "two roles")),
         (("audit", "people.csv", "--quasi", "age", "--tau", "high"), ("--tau",)),
-        (("audit", "people.csv", "--quasi", "age", "--html", "none/a.html"), ("Cannot write",)),
+        (("audit", "people.csv", "--quasi", "age", "--report", "none/a.html"), ("Cannot write",)),
         (("audit",), ("Missing argument", "--help")),
         (("list", "solver"), ("'solvers'?",)),
         (("anonymise", "people.csv"), ("'anonymize'?",)),

@@ -25,7 +25,7 @@ def test_audit_of_german_credit_as_published(run: Run) -> None:
 
 
 def test_audit_options(run: Run, people: Path) -> None:
-    words = ("--quasi", "sex", "--sensitive", "illness,town", "--tau", "0.04,0.5", "--html", "audit.html")
+    words = ("--quasi", "sex", "--sensitive", "illness,town", "--tau", "0.04,0.5", "--report", "audit.html")
     found = json.loads(run("audit", people, *words, "--json").stdout)
     assert found["linkage"] == {"0.04": 40, "0.5": 0}
     assert list(found["sensitive"]) == ["illness", "town"]

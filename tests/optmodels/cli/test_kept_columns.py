@@ -56,8 +56,8 @@ def test_an_allowed_one_is_said_loudly_everywhere(run: Run, file, tmp_path) -> N
     assert "covered by no promise" in said
     assert "visit 100%" in said
     page = (tmp_path / "report.html").read_text()
-    assert "which no promise covers" in page
-    assert "alone with their value of &#x27;visit&#x27;" in page
+    assert "covered by no promise: <bdi>ward</bdi> (0% alone with their value)" in page
+    assert "<bdi>visit</bdi> (100% alone with their value)" in page
     kept = json.loads(run(*words, "--json").stdout)["audit"]["kept"]
     assert kept == {"columns": {"ward": 0.0, "visit": 1.0}, "alone_with_quasi_and_kept": 1.0}
 

@@ -1,0 +1,142 @@
+"""The sections of a report for whoever checks or repeats it: columns, records, all levels, the run and its versions."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+from optmodels.markup import Markup, grid, joined, name, tag
+from optmodels.report.dossier import Dossier
+from optmodels.report.words import number, plain, proven
+
+if TYPE_CHECKING:
+    from optmodels.audit import Audit
+
+_LEVELS = (
+    ("distinct_l", "distinct l", "fewest different values in a group"),
+    ("entropy_l", "entropy l", "effective number of values in the least mixed group"),
+    ("recursive_c", "recursive c", "most frequent value against the rarest that l counts"),
+    ("alpha", "alpha", "largest share of one value in a group"),
+    ("t_emd", "t", "largest distance of a group's mix from the whole table's, by the ground below"),
+    ("t_equal", "t, equal ground", "the same where every two values are equally far apart"),
+    ("t_variational", "variational", "the same as the sum of all differences between shares"),
+    ("basic_beta", "basic beta", "largest relative gain in confidence about a value"),
+    ("enhanced_beta", "enhanced beta", "the same, bounded for frequent values"),
+    ("delta_disclosure", "delta", "largest change, in logarithms, of a value's frequency"),
+)
+_VERSIONS = ("optmodels", "numpy", "pandas", "scipy", "numba", "highspy", "pymoo")
+_ROLES = {"numeric": "a number", "categorical": "a category", "ordinal": "a value with an order"}
+_RECODED = {
+    "centroid": "released as the mean, middle or most frequent value of the group",
+    "interval": "released as the interval or set of the group's values",
+    "hierarchy": "released as the node of its hierarchy that covers the group",
+}
+
+
+def measures(audit: Audit) -> Markup:
+    """Every level that is measured of every sensitive attribute."""
+    titles = ("measure", *(name(one) for one in audit.sensitive))
+    rows: list[tuple[object, ...]] = [
+        (
+            joined((tag("b", title), " ", tag("span", meaning, class_="soft"))),
+            *(number(getattr(levels, key)) for levels in audit.sensitive.values()),
+        )
+        for key, title, meaning in _LEVELS
+    ]
+    grounds = (tag("b", "ground of t"), *(levels.t_ground for levels in audit.sensitive.values()))
+    return tag("details", tag("summary", "All measures, in the worst group"), grid(titles, [*rows, grounds]))
+
+
+def columns(dossier: Dossier) -> Markup | None:
+    """What became of every column, and of records that were left out."""
+    recoded, audit = dossier.recoded, dossier.audit
+    how = _RECODED.get(dossier.method or "", "compared as it is")
+    kinds: Mapping[str, str] = {} if recoded is None else recoded.original.kinds
+    rows: list[tuple[object, object]] = [
+        (name(one), f"quasi-identifier ({_ROLES[kinds[one]]}), {how}" if one in kinds else "quasi-identifier")
+        for one in audit.quasi
+    ]
+    rows += [(name(one), "sensitive: protected by the promise, released as it is") for one in audit.sensitive]
+    if recoded is not None:
+        roles = recoded.original.roles
+        if roles.target is not None and roles.target not in audit.sensitive:
+            rows.append((name(roles.target), "target: released as it is"))
+        rows += [(name(one), "identifier: dropped") for one in roles.identifiers]
+        said = dict.fromkeys((*audit.quasi, *audit.sensitive, *roles.identifiers, roles.target or ""))
+        rows += [
+            (name(one), "kept as it is, and covered by no promise")
+            for one in recoded.original.frame.columns
+            if one not in said
+        ]
+        dropped = getattr(recoded.original, "dropped", ())
+        rows += [(name(one), "dropped") for one in dropped if one not in said]
+    return joined((grid(("column", "what it is and what became of it"), rows), _records(dossier)))
+
+
+def _records(dossier: Dossier) -> Markup | None:
+    missing: Mapping[str, Any] = dict(dossier.audit.missing or {})
+    facts: list[tuple[object, object]] = [("records in this table", f"{dossier.audit.records:,}")]
+    if dossier.before is not None:
+        facts.append(("records before", f"{dossier.before.records:,}"))
+    left_out = None if dossier.recoded is None else int((~dossier.recoded.kept).sum())
+    if left_out is not None:
+        share = left_out / max(1, dossier.recoded.original.n) if dossier.recoded else 0.0
+        facts.append(("records left out (suppressed)", f"{left_out:,} ({share:.2%})" if left_out else "none"))
+    if missing:
+        facts.append(("missing values", plain(missing.get("policy"))))
+        if missing.get("records_dropped"):
+            facts.append(("records dropped for missing values", f"{missing['records_dropped']:,}"))
+    return grid((), facts, class_="facts")
+
+
+def making(dossier: Dossier) -> Markup:
+    """Model, solver, what is proven, data, versions, date and command."""
+    record = dossier.provenance
+    facts: list[tuple[object, object]] = []
+    if dossier.is_release:
+        facts.append(("how good it is", proven(record)))
+    for key, title in (
+        ("formulation", "model"),
+        ("parameters", "parameters"),
+        ("solver", "solver"),
+        ("status", "status"),
+        ("stop", "stopped"),
+        ("values", "values"),
+        ("bound", "proven bound"),
+        ("gap", "gap"),
+        ("seed", "seed"),
+        ("seconds", "seconds"),
+    ):
+        value = _without_nothing(record.get(key))
+        if value not in (None, {}, ""):
+            facts.append((title, f"{value:.3%}" if key == "gap" else plain(value)))
+    details = _without_nothing(dict(record.get("details") or {}))
+    facts += [(name(key.replace("_", " ")), plain(value)) for key, value in details.items()]
+    for key, title in (("data", "data"), ("sha256", "SHA-256 of the data")):
+        if dossier.source.get(key):
+            facts.append((title, name(dossier.source[key])))
+    made = dossier.made or datetime.now().astimezone()
+    facts.append(("written", made.strftime("%Y-%m-%d %H:%M %Z").strip()))
+    facts.append(("versions", f"Python {platform.python_version()}, {_versions()}"))
+    command = dossier.source.get("command")
+    shown = joined((tag("p", "The command:"), tag("pre", tag("bdi", command)))) if command else None
+    return joined((grid((), facts, class_="facts"), shown))
+
+
+def _without_nothing(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: inner for key, inner in value.items() if inner is not None and inner != ""}
+    return value
+
+
+def _versions() -> str:
+    found = []
+    for package in _VERSIONS:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    return ", ".join(found)
