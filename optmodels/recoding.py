@@ -24,7 +24,8 @@ def recode(
 ) -> pd.DataFrame:
     """The table with the quasi-identifiers of every class made equal, rows in the table's order.
 
-    - `centroid`: mean of numbers, middle level of ordinals (the lower of two), most frequent category.
+    - `centroid`: mean of numbers, with as many decimals as the column has; middle level of ordinals (the lower of
+      two), most frequent category.
     - `interval`: `[a-b]` for numbers and ordinals, `{a,b}` for categories; a single value stays as it is.
     - `hierarchy`: the lowest node of the attribute's hierarchy that covers the class, or where `levels` (classes,
       quasi) says a higher one for it. Classes are numbered in the order of their first records.
@@ -70,11 +71,10 @@ def in_value_order(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _centroids(table: Table, name: str, labels: Labels) -> pd.Series:
     if table.kinds[name] == "numeric":
-        original = table.frame[name]
-        means = _means(table.values[:, table.measured.index(name)], labels)
-        recoded = pd.Series(means[labels], name=name)
-        whole = original.dtype.kind in "iu" and bool((means == np.rint(means)).all())
-        return recoded.astype(original.dtype) if whole else recoded
+        means, places = _means(table.values[:, table.measured.index(name)], labels), table.decimals[name]
+        if places is not None:
+            means = np.round(means, places) + 0.0  # a mean of -0.2 is 0, and not -0
+        return pd.Series(means[labels], name=name).astype(table.frame[name].dtype)
     found = _level_histograms(table, name, labels)
     if table.kinds[name] == "ordinal":
         before = np.concatenate([[0], np.cumsum(found.sizes)[:-1]])

@@ -19,6 +19,7 @@ from optmodels.audit._audit import Audit, judged
 from optmodels.audit.kept import kept_columns, merged_kept
 from optmodels.audit.levels import SensitiveLevels, sensitive_levels, worse
 from optmodels.partition import class_sizes, group_frame, histograms
+from optmodels.table.encoding import level_column
 
 if TYPE_CHECKING:
     from optmodels.table.hierarchy import Hierarchy
@@ -36,7 +37,7 @@ class Tally:
         """The tally of one part."""
         counts: dict[str, dict[object, int]] = {}
         for name in sensitive:
-            codes, values = pd.factorize(frame[name])
+            codes, values = pd.factorize(level_column(frame[name], name))
             counts[name] = dict(zip(values.tolist(), np.bincount(codes).tolist(), strict=True))
         return cls(len(frame), counts)
 
@@ -61,7 +62,8 @@ class Ground:
 def part_audit(frame: pd.DataFrame, quasi: Sequence[str], ground: Ground, tally: Tally) -> Audit:
     """The audit of one part, against the distribution of all of them."""
     labels = group_frame(frame, quasi)
-    found = {name: histograms(labels, ground.levels[name].get_indexer(pd.Index(frame[name]))) for name in ground.levels}
+    measured = {name: pd.Index(level_column(frame[name], name)) for name in ground.levels}
+    found = {name: histograms(labels, ground.levels[name].get_indexer(measured[name])) for name in ground.levels}
     levels: dict[str, SensitiveLevels] = {}
     for name, values in ground.levels.items():
         shares: NDArray[np.float64] = np.array([tally.counts[name].get(value, 0) for value in values.tolist()])

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from optmodels.datasets import DATASETS, frame
 from optmodels.errors import InputError, nearest
 from optmodels.table import Table
-from optmodels.table.reading import column_names, read_frame
+from optmodels.table.reading import column_names, is_text_file, read_frame
 from optmodels.table.roles import Kind, Roles, SomeRoles
+from optmodels.table.spelling import typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,20 +69,9 @@ def audited_frame(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...])
     roles = Roles(quasi=kinds, sensitive=sensitive, others="drop")
     # as written: 01 and 1, or two long numbers that a floating point number cannot tell apart, are not equal
     released = read_frame(data, columns=roles.columns_kept(column_names(data)), text=(*quasi, *sensitive))
-    for name in sensitive:
-        released[name] = _as_numbers(released[name])
+    for name in sensitive if is_text_file(data) else ():
+        released[name] = typed(released[name])
     return released, roles
-
-
-def _as_numbers(column: pd.Series) -> pd.Series:
-    """The column as numbers where it has nothing else and no two of its values are the same number."""
-    import pandas as pd
-
-    values = pd.Series(column.dropna().unique())
-    numbers = pd.to_numeric(values.astype(str), errors="coerce") if len(values) else values
-    if not len(values) or numbers.isna().any() or numbers.nunique() < len(values):
-        return column
-    return column.map(dict(zip(values, numbers, strict=True))).astype("float64")
 
 
 def _check_decided(present: tuple[str, ...], roles: Roles) -> None:

@@ -25,7 +25,7 @@ from optmodels.clock import now
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
 from optmodels.folders import groups
 from optmodels.folders import seams as folder_seams
-from optmodels.folders.pieces import check_roles, common_types, pieces_of, plain_types, sum_up
+from optmodels.folders.pieces import check_roles, common_types, pieces_of, released_types, sum_up
 from optmodels.folders.routing import grow, merged_groups
 from optmodels.folders.seams import Members
 from optmodels.problem import Formulation
@@ -141,7 +141,6 @@ class _Flow:
             pieces, schemas = pieces_of(folder)
             columns = common_types(schemas, roles.columns_kept(schemas[pieces[0].file].names), roles)
             cleaned = roles.revised(identifiers=(), others="keep")
-            types = plain_types(columns, roles)
             sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
             total = Whole.all_of(sums)
             for name, levels in total.sensitive.items():
@@ -155,6 +154,7 @@ class _Flow:
             if samples[0].refused is not None:
                 raise RefusedError(f"The solver 'blocks' cannot solve this problem: {samples[0].refused}")
             chosen = method or samples[0].release_method
+            types = released_types(columns, roles, chosen)
             places = np.concatenate([one.places for one in samples])
             tree = grow(places, max(1.0, len(places) / wanted))
             mirrored = wanted if solver.cut == "strata" else 0

@@ -163,7 +163,7 @@ def shuffle(piece: Piece, plan: Plan, tree: RoutingTree, mirrored: int) -> Shuff
     for codes in problem.test.codes.T:
         counts += np.bincount(key * values + codes, minlength=groups * values).reshape(groups, values)
     file = plan.scratch / f"piece-{piece.number:06}.parquet"
-    found = write_sorted(table.frame, key, file)
+    found = write_sorted(table.as_read(table.frame), key, file)
     return Shuffled(str(file), found, np.bincount(key, minlength=groups), counts, peak_megabytes())
 
 
@@ -240,7 +240,7 @@ def solve_group(
     recoded = _uniform(table, recode(table, labels, method), method)
     key = pd.util.hash_pandas_object(recoded[list(table.quasi)], index=False).to_numpy() % np.uint64(parts)
     file = plan.scratch / f"group-{number:06}.parquet"
-    found = write_sorted(recoded, key.astype(np.int64), file)
+    found = write_sorted(table.as_read(recoded), key.astype(np.int64), file)
     return Group(
         str(file),
         found,

@@ -16,20 +16,15 @@ from numpy.typing import NDArray
 
 from optmodels.errors import InputError
 from optmodels.files import write_whole
+from optmodels.recoding import Method
 from optmodels.table import Table
+from optmodels.table.reading import NULLABLE
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
 
 Columns = Mapping[str, pa.DataType | None]  # what is read, as which type; None: as each file has it
 
 PIECE_ROWS = 500_000
-_NULLABLE = {
-    pa.type_for_alias(str(kind).lower()): kind
-    for kind in (
-        *(pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype()),
-        *(pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype()),
-    )
-}
 
 
 @dataclass(frozen=True)
@@ -135,7 +130,7 @@ def common_types(schemas: Mapping[str, pa.Schema], names: Sequence[str], roles: 
 def _held(kind: pa.DataType, name: str, roles: Roles) -> pa.DataType:
     """The type of what a table holds of a column: values instead of their numbers, text instead of dates as levels."""
     held = kind.value_type if pa.types.is_dictionary(kind) else kind
-    levels = name in roles.encoded and not roles.is_number(name)
+    levels = name in roles.quasi and not roles.is_number(name)
     return pa.string() if levels and pa.types.is_temporal(held) else held
 
 
@@ -160,11 +155,23 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def plain_types(columns: Columns, roles: Roles) -> pa.Schema:
-    """The types of the columns that are released as they are, so that all parts have the same."""
-    plain = [pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, _is_text]
-    kept = {name: kind for name, kind in columns.items() if name not in roles.quasi and name not in roles.bins}
-    return pa.schema([(name, kind) for name, kind in kept.items() if any(is_(kind) for is_ in plain)])
+def released_types(columns: Columns, roles: Roles, method: Method) -> pa.Schema:
+    """The types of the columns that are released as they came, so that all parts have the same.
+
+    Those are the columns that are not anonymised, and numbers that are released as numbers.
+    """
+    as_numbers = [name for name, kind in roles.quasi.items() if kind == "numeric"] if method == "centroid" else []
+    anonymised = {*roles.quasi, *roles.bins} - {*as_numbers}
+    kept = {name: kind for name, kind in columns.items() if name not in anonymised}
+    return pa.schema(
+        [(name, kind) for name, kind in kept.items() if kind is not None and not _is_other(name, kind, roles)]
+    )
+
+
+def _is_other(name: str, kind: pa.DataType, roles: Roles) -> bool:
+    """Whether a column is read as something else than it is stored as: truth values or text as numbers."""
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return bool(pa.types.is_null(kind) or (roles.is_number(name) and not number))
 
 
 def first_records(folder: Path, roles: Roles) -> pd.DataFrame:
@@ -204,7 +211,7 @@ def whole_numbered_frame(table: pa.Table) -> pd.DataFrame:
     frame: pd.DataFrame = table.replace_schema_metadata(None).to_pandas()
     for column, field in zip(table.columns, table.schema, strict=True):
         if pa.types.is_integer(field.type) and column.null_count:
-            frame[field.name] = column.to_pandas(types_mapper=_NULLABLE.get)
+            frame[field.name] = column.to_pandas(types_mapper=NULLABLE.get)
     return frame
 
 

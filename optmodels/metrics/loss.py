@@ -192,7 +192,8 @@ def average_class_size(sizes: NDArray[np.int64]) -> float:
 def _spread(table: Table, labels: Labels) -> float:
     sizes = class_sizes(labels)
     total = 0.0
-    for column in table.scaled.T:
+    for values in table.scaled.T:
+        column = values - values[0]  # so that equal numbers, whose mean may be a hair off, lose nothing
         means = np.bincount(labels, weights=column) / sizes
         total += float(np.square(column - means[labels]).sum())
     for j, weight in enumerate(table.mismatch_weights.tolist()):
@@ -214,7 +215,9 @@ def _of_one_class(table: Table, name: str) -> float:
     """The same if everybody was in one class; of a part, everybody in the whole."""
     whole = table.summary
     if table.kinds[name] == "numeric":
-        return whole.moments[name].squares
+        moments, places = whole.moments[name], whole.decimals[name]
+        off = 0.0 if places is None else moments.mean - round(moments.mean, places)
+        return moments.squares + moments.n * off**2
     counts = whole.levels[name].counts
     if table.kinds[name] == "categorical":
         return float(counts.sum() - counts.max())

@@ -131,9 +131,9 @@ def release(
     3  [45-47]     flu
     """
     recoded = recode(table, labels, method, levels=levels)
-    frame = in_value_order(recoded)
+    frame = in_value_order(table.as_read(recoded))
     found = audit(
-        frame,
+        table.as_measured(frame),
         quasi=table.quasi,
         sensitive=table.sensitive,
         ordered=table.sensitive_orders,

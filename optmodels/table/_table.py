@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -18,11 +18,21 @@ from optmodels.partition import class_sizes, group_rows
 from optmodels.table.cleaning import Report, cleaned, clipped
 from optmodels.table.collapsed import Collapsed
 from optmodels.table.encoded import Encoded
-from optmodels.table.encoding import Codes, binned, known_order, level_column, numeric_column, treat_missing
+from optmodels.table.encoding import (
+    Codes,
+    binned,
+    filled_alike,
+    keeps_words,
+    known_order,
+    level_column,
+    numeric_column,
+    treat_missing,
+)
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.measuring import Measuring
-from optmodels.table.reading import as_frame, column_names, read_frame
+from optmodels.table.reading import TextFormat, as_frame, column_names, is_text_file, read_frame, without_missing_words
 from optmodels.table.roles import Kind, MoreRoles, Roles, Scaling, SomeRoles, names_roles
+from optmodels.table.spelling import typed
 from optmodels.table.summary import Whole
 
 _RUN_LEVELS = 4  # steps from the values of a number to the root of the hierarchy that is built for it
@@ -67,19 +77,37 @@ class Table:
         *,
         roles: Roles | str | Path | None = None,
         separator: str | None = None,
+        decimal: str | None = None,
         encoding: str | None = None,
         **given: Unpack[SomeRoles],
     ) -> Table:
-        """Read CSV, Parquet or Arrow, only the columns that are kept; what is given here replaces what `roles` says."""
+        """Read CSV, Parquet or Arrow, only the columns that are kept; what is given here replaces what `roles` says.
+
+        What is not anonymised is released as it is written in the file, 007 as 007 and 2.50 as 2.50. The separator and
+        the encoding of a CSV are found out unless given; `decimal` is the decimal mark of its numbers, a point by
+        default.
+        """
         chosen = (_loaded(roles) if roles is not None else Roles(quasi=given.get("quasi") or {})).revised(**given)
-        kept = chosen.columns_kept(column_names(path, separator=separator, encoding=encoding))
-        literal = [name for name, kind in chosen.quasi.items() if kind == "categorical"]
-        frame = read_frame(path, columns=kept, text=literal, separator=separator, encoding=encoding)
+        written: TextFormat = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        kept = chosen.columns_kept(column_names(path, **written))
+        measured = [name for name, kind in chosen.quasi.items() if kind == "numeric"]
+        measured += [name for name, kind in chosen.quasi.items() if kind == "ordinal" and name not in chosen.orders]
+        text = [name for name in kept if name not in measured and name not in chosen.bins]
+        verbatim = [name for name in kept if name not in chosen.complete]
+        frame = read_frame(path, columns=kept, text=text, verbatim=verbatim, **written)
+        texts = [name for name in text if name not in chosen.quasi] if is_text_file(path) else []
         table = object.__new__(cls)
-        table._fill(frame, chosen, kept)
+        table._fill(frame, chosen, kept, texts)
         return table
 
-    def _fill(self, frame: pd.DataFrame, roles: Roles, kept: tuple[str, ...] | None = None) -> None:
+    def _fill(
+        self,
+        frame: pd.DataFrame,
+        roles: Roles,
+        kept: tuple[str, ...] | None = None,
+        texts: Sequence[str] = (),
+    ) -> None:
+        """Check and clean the columns; those in `texts` are from a file without types, and may spell numbers."""
         names = roles.columns_kept(frame.columns) if kept is None else kept
         if not len(frame):
             raise InputError("The table has columns but no records.")
@@ -87,17 +115,34 @@ class Table:
         columns = {name: frame[name] for name in names}
         self.cleaning_report = {}
         columns |= cleaned({name: columns[name] for name in roles.complete}, roles.clean, self.cleaning_report)
+        written: dict[str, pd.Series] = {}
+        for name in texts:
+            measured = typed(without_missing_words(columns[name]))
+            if types.is_numeric_dtype(measured.dtype):
+                written[name], columns[name] = columns[name], measured
         for name in roles.encoded:
-            columns[name] = (numeric_column if roles.is_number(name) else level_column)(columns[name], name)
+            given = columns[name]
+            columns[name] = (numeric_column if roles.is_number(name) else level_column)(given, name)
+            changed = columns[name] is not given and name not in roles.quasi and name not in roles.bins
+            if changed and keeps_words(given):
+                written.setdefault(name, given)
         for name, ends in roles.clean.clip.items():
             columns[name] = clipped(columns[name], name, ends, self.cleaning_report)
+            written.pop(name, None)
         roles = _with_known_orders(roles, columns)
         columns, self.missing_report = treat_missing(columns, roles)
+        for name in roles.quasi:  # whole numbers had to be floating ones to have gaps, of which none are left
+            if types.is_integer_dtype(frame[name].dtype) and columns[name].dtype == np.float64:
+                numbers = columns[name].to_numpy()
+                columns[name] = columns[name].astype(np.int64) if (numbers == np.rint(numbers)).all() else columns[name]
         for name, bins in roles.bins.items():
             columns[name] = binned(columns[name], bins, name)
         kept_frame = pd.DataFrame(columns, copy=False)
-        kept_frame.index = pd.RangeIndex(len(kept_frame))
-        self._set(roles, Encoded(kept_frame, roles))
+        words = pd.DataFrame(
+            {name: filled_alike(column, columns[name]) for name, column in written.items()}, index=kept_frame.index
+        )
+        kept_frame.index = words.index = pd.RangeIndex(len(kept_frame))
+        self._set(roles, Encoded(kept_frame, roles, words))
         self._columns.check()
 
     def _set(self, roles: Roles, columns: Encoded, whole: Whole | None = None) -> None:
@@ -115,6 +160,29 @@ class Table:
     def frame(self) -> pd.DataFrame:
         """The cleaned data: the columns kept, in their own order. A copy-on-write view, so changing it is harmless."""
         return self._columns.frame.copy(deep=False)
+
+    def as_read(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """A frame of this table's records with what is not anonymised in the words in which it was read.
+
+        Numbers of a CSV file are measured as numbers and written as they were: 2.50 as 2.50; dates stay dates.
+        """
+        words = self._columns.as_read
+        return frame.assign(**{str(name): column for name, column in words.items()}) if len(words.columns) else frame
+
+    def as_measured(self, released: pd.DataFrame) -> pd.DataFrame:
+        """A release of this table, its sensitive attributes measured as the table's are, from the released words."""
+        words = self._columns.as_read
+        measured = {}
+        for name in (name for name in self.sensitive if name in words):
+            numbers = types.is_numeric_dtype(self._columns.frame[name].dtype)
+            measured[name] = level_column(typed(released[name]) if numbers else released[name], name)
+        return released.assign(**measured) if measured else released
+
+    @property
+    def decimals(self) -> dict[str, int | None]:
+        """How many decimals numeric quasi-identifiers are written with, and are released with; None: all there are."""
+        whole = self._measuring.whole
+        return self._columns.decimals if whole is None else dict(whole.decimals)
 
     @property
     def n(self) -> int:

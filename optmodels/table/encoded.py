@@ -15,6 +15,7 @@ from optmodels.errors import InputError, unknown
 from optmodels.table.encoding import Codes, check_told_apart, known_order, ordered_levels, sorted_levels
 from optmodels.table.levels import Levels
 from optmodels.table.roles import Roles
+from optmodels.table.spelling import decimals
 
 Item = TypeVar("Item", bound=np.generic)
 Levelled = tuple[Codes, pd.Index]  # which level each record has, and the levels in the order of their codes
@@ -29,8 +30,10 @@ class Encoded:
     ([[31.0], [45.0]], [[1], [0]])
     """
 
-    def __init__(self, frame: pd.DataFrame, roles: Roles) -> None:
+    def __init__(self, frame: pd.DataFrame, roles: Roles, as_read: pd.DataFrame | None = None) -> None:
         self.frame, self.roles = frame, roles
+        # columns that are released in other words than those in which they are measured
+        self.as_read = pd.DataFrame(index=frame.index) if as_read is None else as_read
 
     @property
     def n(self) -> int:
@@ -95,6 +98,12 @@ class Encoded:
         return _side_by_side(columns, self.n, np.float64)
 
     @cached_property
+    def decimals(self) -> dict[str, int | None]:
+        """How many decimals each numeric quasi-identifier is written with; None where there is no telling."""
+        numeric = [name for name, kind in self.roles.quasi.items() if kind == "numeric"]
+        return {name: decimals(self.frame[name].to_numpy()) for name in numeric}
+
+    @cached_property
     def sensitive_codes(self) -> Codes:
         """(n, sensitive) which level each record has."""
         return _side_by_side([codes for codes, _ in self.sensitive_levelled.values()], self.n, np.int32)
@@ -125,9 +134,10 @@ class Encoded:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Encoded:
         """Some of the records, with the levels of all."""
-        part = Encoded(self.frame.take(rows).set_axis(pd.RangeIndex(len(rows))), self.roles)
+        index = pd.RangeIndex(len(rows))
+        part = Encoded(self.frame.take(rows).set_axis(index), self.roles, self.as_read.take(rows).set_axis(index))
         known = vars(part)
-        for name in ("levels", "sensitive_levels", "sensitive_ordered"):
+        for name in ("levels", "decimals", "sensitive_levels", "sensitive_ordered"):
             known[name] = getattr(self, name)
         for name in ("values", "codes", "sensitive_codes"):
             known[name] = getattr(self, name)[rows]
@@ -137,7 +147,7 @@ class Encoded:
         self, quasi: Mapping[str, Levels], sensitive: Mapping[str, Levels], ordered: tuple[bool, ...]
     ) -> Encoded:
         """The same records, numbered by the levels of a larger table."""
-        part = Encoded(self.frame, self.roles)
+        part = Encoded(self.frame, self.roles, self.as_read)
         known = vars(part)
         known["quasi_levelled"] = _numbered_by(quasi, self.quasi_levelled)
         known["sensitive_levelled"] = _numbered_by(sensitive, self.sensitive_levelled)

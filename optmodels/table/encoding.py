@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -15,9 +16,12 @@ from pandas.api import types
 
 from optmodels.errors import InputError
 from optmodels.table.roles import Bins, Roles
+from optmodels.table.spelling import decimals
 
 MISSING_LEVEL = "missing"
 _SHOWN = 3
+_SAMPLE = 1_000
+_WITH_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 _LARGEST = 1e140  # sums of squares of millions of such numbers are numbers still
 _SMALLEST = 1e-140  # and their inverse: the least width of a column whose squares are not all zero
 # What pandas, Arrow or R read as missing from a CSV file, unless they are told otherwise.
@@ -61,6 +65,25 @@ def level_column(column: pd.Series, name: str) -> pd.Series:
     elif types.is_object_dtype(plain.dtype):
         return _one_spelling(plain, name)
     return plain
+
+
+def keeps_words(column: pd.Series) -> bool:
+    """Whether a sensitive column can be released as it is: mixed objects, or two zeros, are equal but look unlike."""
+    if not types.is_object_dtype(column.dtype):
+        return column.dtype.kind != "f"
+    return _holds_dates(column) and column.map(type).nunique() == 1
+
+
+def filled_alike(words: pd.Series, cleaned: pd.Series) -> pd.Series:
+    """The words of a column for the records that are left, where its gaps were filled as in the cleaned one."""
+    if len(words) != len(cleaned):
+        words = words.loc[cleaned.index]
+    gaps = words.isna() & ~cleaned.isna()
+    if not gaps.any():
+        return words
+    if not isinstance(words.dtype, pd.CategoricalDtype):
+        return cleaned
+    return words.astype(object).where(~gaps, cleaned.map(level_text).astype(object))
 
 
 def check_told_apart(values: pd.Index, name: str) -> None:
@@ -150,11 +173,17 @@ def _read_numbers(column: pd.Series, name: str) -> pd.Series:
     if bad.size:
         raise InputError(
             f"Column '{name}' is to be numeric but has text in {_cells(column, bad)}. Correct these cells, leave them "
-            f"empty and choose a policy for missing values, or make '{name}' categorical."
+            f"empty and choose a policy for missing values, or make '{name}' categorical.{_comma(column, bad)}"
         )
     if (codes < 0).any():
         numbers = np.append(numbers.astype(np.float64), np.nan)  # code -1 picks this one
     return pd.Series(numbers[codes], column.index, name=name)
+
+
+def _comma(column: pd.Series, rows: NDArray[np.intp]) -> str:
+    """What to tell if all that is wrong with some cells is their decimal mark."""
+    texts = {str(column.iloc[row]) for row in rows[:_SAMPLE].tolist()}
+    return " If the comma is the decimal mark, say so: decimal=','." if all(map(_WITH_COMMA.fullmatch, texts)) else ""
 
 
 def _check_finite(column: pd.Series, name: str) -> None:
@@ -347,8 +376,11 @@ def _missing_error(gaps: dict[str, NDArray[np.bool_]]) -> InputError:
 def _typical(column: pd.Series, name: str, by_mean: bool) -> Any:
     if column.isna().all():
         raise InputError(f"Column '{name}' has missing values only, so nothing can be imputed; give it no role.")
-    value = column.mean() if by_mean else column.mode().iloc[0]
-    return value.item() if isinstance(value, np.generic) else value
+    if not by_mean:
+        value = column.mode().iloc[0]
+        return value.item() if isinstance(value, np.generic) else value
+    places = decimals(column.to_numpy())
+    return float(column.mean()) if places is None else round(float(column.mean()), places)
 
 
 def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.Series, str]:

@@ -9,16 +9,28 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypedDict
 
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
+from pandas.api import types
 
 from optmodels.errors import InputError, nearest
 
 SEPARATORS = (",", ";", "\t", "|", " ")
+# What a cell may hold for want of a value: what Arrow, pandas and R take for missing.
+MISSING_WORDS = frozenset(pa.csv.ConvertOptions().null_values)
 _SAMPLE = 1 << 18
+# Whole numbers with gaps, in pandas.
+NULLABLE = {
+    pa.type_for_alias(str(kind).lower()): kind
+    for kind in (
+        *(pd.Int8Dtype(), pd.Int16Dtype(), pd.Int32Dtype(), pd.Int64Dtype()),
+        *(pd.UInt8Dtype(), pd.UInt16Dtype(), pd.UInt32Dtype(), pd.UInt64Dtype()),
+    )
+}
 _DICTIONARY = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -39,7 +51,22 @@ def as_frame(data: object) -> pd.DataFrame:
     )
 
 
-def column_names(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> tuple[str, ...]:
+class TextFormat(TypedDict, total=False):
+    """How a text file is written, as keyword arguments; what is None or not given is found out, or usual."""
+
+    separator: str | None
+    decimal: str | None
+    encoding: str | None
+
+
+def is_text_file(path: str | Path) -> bool:
+    """Whether a file is text, whose cells have no types, and not Parquet or Arrow."""
+    return _format(_existing(path)) == "csv"
+
+
+def column_names(
+    path: str | Path, *, separator: str | None = None, decimal: str | None = None, encoding: str | None = None
+) -> tuple[str, ...]:
     """The names of a file's columns, without reading the rest."""
     file = _existing(path)
     with _file_errors(file):
@@ -50,7 +77,7 @@ def column_names(path: str | Path, *, separator: str | None = None, encoding: st
                 with pa.memory_map(str(file)) as source:
                     names = tuple(_arrow_reader(source).schema.names)
             case _:
-                names = _dialect(file, separator, encoding).header
+                names = _dialect(file, separator, decimal, encoding).header
     _check_unique(file, names)
     return names
 
@@ -60,17 +87,20 @@ def read_frame(
     *,
     columns: Sequence[str] | None = None,
     text: Collection[str] = (),
+    verbatim: Collection[str] = (),
     separator: str | None = None,
+    decimal: str | None = None,
     encoding: str | None = None,
 ) -> pd.DataFrame:
-    """Read a file; the separator and the encoding of a CSV are found out unless given.
+    """Read a file; the separator and the encoding of a CSV are found out unless given, decimals follow a point.
 
     Text becomes a column of categories, which is small. The types of CSV columns are inferred, except that
-    those named in `text` are taken literally (a postcode 01234 keeps its zero). Whole numbers of more than 64 bits
-    are inferred as floating point and lose digits; name such a column in `text` to keep them.
+    those named in `text` are taken literally (a postcode 01234 keeps its zero), and of those in `verbatim` an empty
+    cell or NA is a text like any other. Whole numbers of more than 64 bits are inferred as floating point and lose
+    digits; name such a column in `text` to keep them.
     """
     file = _existing(path)
-    names = column_names(file, separator=separator, encoding=encoding)
+    names = column_names(file, separator=separator, decimal=decimal, encoding=encoding)
     wanted = names if columns is None else tuple(columns)
     for name in wanted:
         if name not in names:
@@ -82,10 +112,24 @@ def read_frame(
             case "arrow":
                 frame = _read_arrow(file, wanted)
             case _:
-                frame = _read_csv(file, wanted, text, _dialect(file, separator, encoding), encoding)
+                dialect = _dialect(file, separator, decimal, encoding)
+                frame = _read_csv(file, wanted, {*text, *verbatim}, dialect, encoding)
+                for name in wanted:
+                    if name not in verbatim:
+                        frame[name] = without_missing_words(frame[name])
     if frame.empty:
         raise InputError(f"'{file}' has columns but no records.")
     return frame
+
+
+def without_missing_words(column: pd.Series) -> pd.Series:
+    """A column of texts with gaps where a text only says that there is no value."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        said = [word for word in column.cat.categories if word in MISSING_WORDS]
+        return column.cat.remove_categories(said) if said else column
+    if types.is_object_dtype(column.dtype) or types.is_string_dtype(column.dtype):
+        return column.mask(column.isin(MISSING_WORDS))
+    return column
 
 
 @contextmanager
@@ -130,8 +174,21 @@ def _format(file: Path) -> str:
 
 def _to_frame(table: pa.Table) -> pd.DataFrame:
     # one block per column, and each Arrow column is let go once converted: never two copies of the whole table
-    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
+    gaps = {
+        field.name
+        for field, column in zip(table.schema, table.columns, strict=True)
+        if pa.types.is_integer(field.type) and column.null_count
+    }
+    numbers = table.select(sorted(gaps))
+    frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True, types_mapper=_exact)
+    for name in gaps:  # as floating point numbers, which have gaps, large whole numbers would lose digits
+        frame[name] = numbers.column(name).to_pandas(types_mapper=NULLABLE.get)
     return frame
+
+
+def _exact(kind: pa.DataType) -> pd.ArrowDtype | None:
+    """The type of pandas that keeps all that a type of Arrow says, where the usual one does not."""
+    return pd.ArrowDtype(kind) if pa.types.is_decimal(kind) else None
 
 
 def _is_undecoded(kind: pa.DataType) -> bool:
@@ -177,14 +234,19 @@ def _read_arrow(file: Path, wanted: Sequence[str]) -> pd.DataFrame:
 @dataclass(frozen=True)
 class _Dialect:
     separator: str
+    decimal: str
     encoding: str
     header: tuple[str, ...]
     has_records: bool
 
 
-def _dialect(file: Path, separator: str | None, encoding: str | None) -> _Dialect:
+def _dialect(file: Path, separator: str | None, decimal: str | None, encoding: str | None) -> _Dialect:
     if separator is not None and len(separator) != 1:
         raise InputError(f"The separator must be a single character, not {separator!r}.")
+    if decimal not in (None, ".", ","):
+        raise InputError(f"The decimal mark is a point or a comma, not {decimal!r}.")
+    if separator is not None and separator == decimal:
+        raise InputError(f"{decimal!r} cannot both separate cells and be the decimal mark of numbers.")
     with pa.input_stream(str(file), compression="detect") as source:
         sample: bytes = source.read(_SAMPLE)
     if not sample.strip():
@@ -194,14 +256,14 @@ def _dialect(file: Path, separator: str | None, encoding: str | None) -> _Dialec
     lines = codecs.getincrementaldecoder(found)().decode(sample).lstrip("\r\n").splitlines(keepends=True)
     if len(sample) == _SAMPLE and len(lines) > 1:
         lines.pop()
-    chosen = separator or _sniff(lines)
+    chosen = separator or _sniff(lines, [one for one in SEPARATORS if one != decimal])
     rows = csv.reader(lines, delimiter=chosen)
     header = tuple(next(rows))
     if "" in header:
         raise InputError(
             f"Column {header.index('') + 1} of '{file}' has no name; every column needs one in the first line."
         )
-    return _Dialect(chosen, found, header, has_records=len(sample) == _SAMPLE or any(rows))
+    return _Dialect(chosen, decimal or ".", found, header, has_records=len(sample) == _SAMPLE or any(rows))
 
 
 def _encoding(file: Path, sample: bytes, given: str | None) -> str:
@@ -227,7 +289,7 @@ def _encoding(file: Path, sample: bytes, given: str | None) -> str:
     return "utf-8-sig"
 
 
-def _sniff(lines: Sequence[str]) -> str:
+def _sniff(lines: Sequence[str], separators: Sequence[str]) -> str:
     """The separator that cuts the most lines into as many cells as the header has; ties go to more cells."""
 
     def score(separator: str) -> tuple[float, int]:
@@ -238,7 +300,7 @@ def _sniff(lines: Sequence[str]) -> str:
         return (widths.count(widths[0]) / len(widths), widths[0]) if widths[0] > 1 else (0.0, 1)
 
     # a space occurs within values, so it separates only where nothing else does
-    proper = max(SEPARATORS[:-1], key=score)
+    proper = max(separators[:-1], key=score)
     return proper if score(proper)[0] > 0 or score(" ")[0] < 1 else " "
 
 
@@ -272,7 +334,8 @@ def _parse(file: Path, wanted: Sequence[str], literal: Collection[str], dialect:
         convert_options=pa.csv.ConvertOptions(
             include_columns=list(wanted),
             column_types=dict.fromkeys(literal, _DICTIONARY),
-            strings_can_be_null=True,
+            strings_can_be_null=False,  # what the words for missing values mean is for the column's role to say
+            decimal_point=dialect.decimal,
             auto_dict_encode=True,
             auto_dict_max_cardinality=100_000,
         ),

@@ -79,6 +79,7 @@ class Whole:
     levels: Mapping[str, Levels]  # of the others
     sensitive: Mapping[str, Levels]
     sensitive_ordered: tuple[bool, ...]
+    decimals: Mapping[str, int | None]  # of numeric quasi-identifiers
 
     @classmethod
     def of(cls, columns: Encoded) -> Whole:
@@ -100,6 +101,7 @@ class Whole:
             levels={name: levels(name, levelled) for name, levelled in quasi.items()},
             sensitive={name: levels(name, one) for name, one in zip(roles.sensitive, sensitive, strict=True)},
             sensitive_ordered=columns.sensitive_ordered,
+            decimals=columns.decimals,
         )
 
     def merged(self, other: Whole) -> Whole:
@@ -110,6 +112,7 @@ class Whole:
             {name: levels.merged(other.levels[name], name) for name, levels in self.levels.items()},
             {name: levels.merged(other.sensitive[name], name) for name, levels in self.sensitive.items()},
             self.sensitive_ordered,
+            {name: _more(places, other.decimals[name]) for name, places in self.decimals.items()},
         )
 
     @classmethod
@@ -135,3 +138,7 @@ class Whole:
             case "range":
                 return moments.low, reach if reach > 0 else 1.0
         return 0.0, 1.0
+
+
+def _more(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else max(one, other)

@@ -73,9 +73,13 @@ def test_information_loss_is_its_definition(case):
 @settings(max_examples=40)
 @given(tables(ordinal=False))
 def test_released_centroids_lose_what_the_partition_loses(case):
-    table, labels = case
-    recoded = recode(table, labels, "centroid")
-    assert loss.released_information_loss(table, recoded) == pytest.approx(loss.information_loss(table, labels))
+    """Or a little more, where means are rounded to the decimals that the column has."""
+    whole_numbers, labels = case
+    exact = Table.with_roles(whole_numbers.frame.assign(age=whole_numbers.frame["age"] / np.pi), whole_numbers.roles)
+    for table in (exact, whole_numbers):
+        recoded = recode(table, labels, "centroid")
+        released, best = loss.released_information_loss(table, recoded), loss.information_loss(table, labels)
+        assert released == pytest.approx(best) if table is exact else released >= best - 1e-12
 
 
 @settings(max_examples=40)

@@ -84,7 +84,8 @@ PARTITION = np.array([0, 0, 1, 1, 2, 2])
 
 def test_centroids_are_means_modes_and_middle_levels(staff):
     recoded = recode(staff, PARTITION, "centroid")
-    assert recoded["age"].tolist() == [21.0, 21.0, 30.5, 30.5, 33.0, 33.0]
+    assert recoded["age"].tolist() == [21, 21, 30, 30, 33, 33]  # whole numbers, as the column has
+    assert recoded["age"].dtype == staff.frame["age"].dtype
     assert recoded["job"].tolist() == ["cook", "cook", "cook", "cook", "smith", "smith"]
     assert recoded["grade"].tolist() == ["low", "low", "low", "low", "high", "high"]
     assert "name" not in recoded
