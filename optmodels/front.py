@@ -88,7 +88,7 @@ class ParetoFront:
     @property
     def knee_index(self) -> int:
         """The number of the point furthest below the line (plane) through the extremes, objectives scaled to 0..1."""
-        return int(np.argmin(self._scaled().sum(axis=1)))
+        return knee_of(self._scaled())
 
     def knee(self) -> Solution:
         """The point furthest below the line (plane) through the extremes, each objective scaled to 0..1."""
@@ -253,8 +253,7 @@ class ParetoFront:
     def _scaled(self) -> NDArray[np.float64]:
         if not len(self):
             raise InputError("The front has no point: nothing feasible was found.")
-        span = np.ptp(self.costs, axis=0)
-        return np.asarray((self.costs - self.costs.min(axis=0)) / np.where(span > 0, span, 1.0))
+        return _scaled(self.costs)
 
     def _point(self, reference: Mapping[str, float]) -> NDArray[np.float64]:
         missing = [name for name in self.names if name not in reference]
@@ -273,6 +272,20 @@ class ParetoFront:
 
     def __repr__(self) -> str:
         return f"ParetoFront({len(self)} points; {self._span()})" if len(self) else "ParetoFront(no points)"
+
+
+def knee_of(costs: NDArray[np.float64]) -> int:
+    """The row furthest below the line (plane) through the extremes, each column of costs scaled to 0..1.
+
+    >>> knee_of(np.array([[0.0, 9.0], [1.0, 1.0], [8.0, 0.0]]))
+    1
+    """
+    return int(np.argmin(_scaled(costs).sum(axis=1)))
+
+
+def _scaled(costs: NDArray[np.float64]) -> NDArray[np.float64]:
+    span = np.ptp(costs, axis=0)
+    return np.asarray((costs - costs.min(axis=0)) / np.where(span > 0, span, 1.0))
 
 
 def _read(path: Path) -> pd.DataFrame:

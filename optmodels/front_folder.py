@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from optmodels import registry
@@ -16,6 +17,8 @@ from optmodels.datasets import DATASETS, frame, locate
 from optmodels.errors import InputError
 from optmodels.front import ParetoFront
 from optmodels.jsonable import plain, with_tuples
+from optmodels.objectives import OWN
+from optmodels.problem import Problem
 from optmodels.table import Table
 from optmodels.table.roles import Roles
 
@@ -25,6 +28,7 @@ SOURCE = "source.json"
 ROLES = "roles.toml"
 CSV = "front.csv"
 PAGE = "front.html"
+USUAL = (OWN, "entropy")  # objectives of a front where the model has but one
 NAMES = ("front.parquet", "labels.parquet", "front.json", SOURCE, ROLES, CSV, PAGE)
 
 
@@ -48,9 +52,9 @@ def fingerprint(data: str) -> str:
     return digest.hexdigest()
 
 
-def writers(front: ParetoFront, source: Mapping[str, Any], roles: Roles) -> dict[str, Writer]:
+def writers(front: ParetoFront, noted: Mapping[str, Any], roles: Roles) -> dict[str, Writer]:
     """Every file of the folder by its name."""
-    page, text = front.plot(), json.dumps(plain(source), indent=2, allow_nan=False)
+    page, text = front.plot(), json.dumps(plain(noted), indent=2, allow_nan=False)
     return {
         **front.files(),
         SOURCE: lambda file: file.write_text(text + "\n", encoding="utf-8"),
@@ -58,6 +62,31 @@ def writers(front: ParetoFront, source: Mapping[str, Any], roles: Roles) -> dict
         CSV: lambda file: front.frame().rename_axis("point").to_csv(file),
         PAGE: lambda file: page.write_html(file, include_plotlyjs=True),
     }
+
+
+def with_objectives(problem: Problem, wanted: Sequence[str] = ()) -> Problem:
+    """The problem under the objectives that were named, under its own, or where it has but one under the usual two.
+
+    A front is the same in whatever order its objectives are named. The model's own target comes first, so that solvers
+    can make use of all that is known about it, and objectives that are the model's own stay in its own order.
+    """
+    own = [objective.name for objective in problem.objectives]
+    if set(wanted or own) == set(own) and len(own) > 1:
+        return problem
+    return problem.with_objectives(*sorted(wanted or USUAL, key=lambda name: name not in (own[0], OWN)))
+
+
+def save(front: ParetoFront, noted: Mapping[str, Any], roles: Roles, folder: Path) -> None:
+    """Write the folder, which must not exist yet: it is there with all its files or not at all."""
+    if folder.exists():
+        raise InputError(f"'{folder}' exists already: name another folder for the front.")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as draft:
+        whole = Path(draft) / "front"
+        whole.mkdir()
+        for name, write in writers(front, noted, roles).items():
+            write(whole / name)
+        whole.rename(folder)
 
 
 def reopened(folder: Path, data: str | None) -> ParetoFront:
@@ -68,18 +97,18 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
     Raises:
         InputError: the folder is not of `optmodels pareto`, or the data is gone or not what it was.
     """
-    record, source = ParetoFront.record(folder), source_in(folder)
-    place = _place(folder, source, data)
-    if fingerprint(place) != source["sha256"]:
+    record, found = ParetoFront.record(folder), source_in(folder)
+    place = _place(folder, found, data)
+    if fingerprint(place) != found["sha256"]:
         raise InputError(
             f"'{place}' is not what it was when the front in '{folder}' was found: its SHA-256 differs. Name the "
             "original file with --data, or find the front again with 'optmodels pareto'."
         )
-    table = _table(place, Roles.load(folder / ROLES))
+    table = table_of(place, Roles.load(folder / ROLES))
     try:
         parameters = with_tuples(record["parameters"])
         model = registry.configured(registry.formulation(record["formulation"]), parameters)
-        problem = model.build(table, source["seed"]).with_objectives(*record["objectives"])
+        problem = model.build(table, found["seed"]).with_objectives(*record["objectives"])
         return ParetoFront.load(folder, problem, judge=False)
     except (TypeError, ValueError, KeyError, AttributeError, IndexError, AssertionError) as problem_met:
         raise InputError(
@@ -89,16 +118,22 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
         ) from problem_met
 
 
-def _table(place: str, roles: Roles) -> Table:
+def table_of(place: str, roles: Roles) -> Table:
+    """The table of a file or of a dataset by its name."""
     return Table.with_roles(frame(place), roles) if place in DATASETS else Table.from_file(place, roles=roles)
 
 
 def source_in(folder: Path) -> dict[str, Any]:
-    """What a folder says about the data of its front: data, path, sha256 and seed."""
+    """What a folder says of its data.
+
+    Raises:
+        InputError: it says nothing, or nothing that can be relied on.
+    """
     path = folder / SOURCE
     try:
-        source: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return {key: source[key] for key in ("data", "path", "sha256", "seed")}
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        _ = [found[key] for key in ("data", "path", "sha256", "seed")]
+        return found
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise InputError(
             f"'{path}' is missing or damaged, and without it nothing is known of the front's data: "
@@ -106,15 +141,15 @@ def source_in(folder: Path) -> dict[str, Any]:
         ) from problem
 
 
-def _place(folder: Path, source: Mapping[str, Any], data: str | None) -> str:
+def _place(folder: Path, found: Mapping[str, Any], data: str | None) -> str:
     """Where the data is now."""
-    given = str(source["data"])
-    candidates = [data] if data is not None else [source["path"] or given, given]
+    given = str(found["data"])
+    candidates = [data] if data is not None else [found["path"] or given, given]
     for place in candidates:
         if place in DATASETS or Path(place).is_file():
             return str(place)
     if data is not None:
         raise InputError(f"--data '{data}' is no file.")
     raise InputError(
-        f"The data of the front in '{folder}' is no longer at '{source['path']}': say where it is now with --data."
+        f"The data of the front in '{folder}' is no longer at '{found['path']}': say where it is now with --data."
     )

@@ -18,6 +18,7 @@ from optmodels.cli import (
     anonymize,
     audit,
     demo,
+    explore,
     inspect,
     listing,
     pareto,
@@ -104,6 +105,7 @@ app.command(
     epilog="Example: optmodels utility patients.csv release.csv --target illness --classifiers rf,lr --out utility"
 )(utility.utility)
 app.command(epilog="Example: optmodels reproduce aminifar --quick --out aminifar")(reproduce.reproduce)
+app.command(epilog="Example: optmodels explore front --no-browser")(explore.explore)
 app.command("list", epilog="Example: optmodels list solvers")(listing.list_)
 app.command(epilog="Example: optmodels demo --out demo")(demo.demo)
 app.command(epilog="Example: optmodels synthesize health --rows 1000000 --out health.parquet --save-roles health.toml")(

@@ -15,11 +15,6 @@ from optmodels.errors import InfeasibleError, InputError, NoSolutionError
 
 if TYPE_CHECKING:
     from optmodels.front import ParetoFront
-    from optmodels.problem import Problem
-
-# What the formulation makes small or large itself, whatever it calls it.
-OWN = "loss"
-USUAL = (OWN, "entropy")
 
 
 @takes_roles()
@@ -86,7 +81,7 @@ def pareto(
         table = table_of(data, asked, roles)
         check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
         source = front_folder.source_of(data, seed)
-        problem = _judged(model.build(table, seed), wanted)
+        problem = front_folder.with_objectives(model.build(table, seed), wanted)
         with show.progress() as on_progress:
             limit = usual_limit(search, time_limit) if search.name != "auto" else time_limit
             front = search.pareto(problem, time_limit=limit, seed=seed, on_progress=on_progress)
@@ -109,18 +104,6 @@ def pareto(
         f"Written: {show.escaped(out)}/ with the front (front.csv, front.html) and all that is needed to release a "
         f"point: optmodels release {show.escaped(out)} --point knee --out release.csv"
     )
-
-
-def _judged(problem: Problem, wanted: tuple[str, ...]) -> Problem:
-    """The problem under the objectives that were named, under its own, or where it has but one under the usual two.
-
-    A front is the same in whatever order its objectives are named. The model's own target comes first, so that solvers
-    can make use of all that is known about it, and objectives that are the model's own stay in its own order.
-    """
-    own = [objective.name for objective in problem.objectives]
-    if set(wanted or own) == set(own) and len(own) > 1:
-        return problem
-    return problem.with_objectives(*sorted(wanted or USUAL, key=lambda name: name not in (own[0], OWN)))
 
 
 def _report(front: ParetoFront, sha256: str, data: str) -> str:

@@ -1,0 +1,41 @@
+"""What is open, and fronts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any
+
+from optmodels.errors import InputError, unknown
+from optmodels.explorer.workspace import Workspace
+
+
+def _workspace(workspace: Workspace, _: Mapping[str, str], __: Mapping[str, Any]) -> object:
+    return {**workspace.document(), "version": version("optmodels")}
+
+
+def _open(workspace: Workspace, _: Mapping[str, str], given: Mapping[str, Any]) -> object:
+    place = str(given.get("place") or "").strip()
+    if not place:
+        raise InputError("Say what to open: the folder of a front, a runs.db, a data file or the name of a dataset.")
+    return {"opened": workspace.open(place)}
+
+
+def _front(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -> object:
+    return {"id": at["front"], **workspace.fronts[at["front"]].document()}
+
+
+def _metric(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -> object:
+    front = workspace.fronts[at["front"]]
+    known = front.metrics()
+    if at["metric"] not in known:
+        raise unknown("metric", at["metric"], known)
+    return {"name": at["metric"], "values": front.measure(at["metric"])}
+
+
+ROUTES = (
+    ("GET", "workspace", _workspace),
+    ("POST", "open", _open),
+    ("GET", "fronts/{front}", _front),
+    ("GET", "fronts/{front}/metrics/{metric}", _metric),
+)

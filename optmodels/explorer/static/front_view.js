@@ -1,0 +1,211 @@
+// The front: look at it from several sides, filter it, ask for a recommendation, choose a point.
+
+import { get } from "./api.js";
+import { Chart } from "./chart.js";
+import { action, el, fill, labelled, say, select, table } from "./dom.js";
+import { filters } from "./filters.js";
+import { percent, shown } from "./numbers.js";
+import { parallel } from "./parallel.js";
+import { plane } from "./plane.js";
+import { pointCard } from "./point_card.js";
+import { askFor } from "./ask.js";
+import { solid } from "./solid.js";
+
+const LISTED = 200; // points that the table shows at once
+const look = { way: "plane", x: null, y: null, z: null, logs: {}, view: { around: -0.7, above: 0.45 } };
+
+/** What is told of a point under the pointer. */
+function told(model, i) {
+  const row = model.rows[i], { front } = row;
+  const gap = front.gap[row.i];
+  return [
+    `Point ${row.i}${model.fronts.length > 1 ? ` of ${front.name}` : ""}`,
+    ...front.axes.map((axis) => `${axis.name} ${shown(model.value(row, axis.name), 5)}`),
+    front.status[row.i] === "optimal" ? "proven best" : gap === null ? "no bound is proven" : `at most ${percent(gap)} from optimal`,
+    `by ${front.solver[row.i]}`,
+  ];
+}
+
+export async function frontView(main, { model, workspace, ids }) {
+  for (const { id } of workspace.fronts) if (!model.fronts.some((front) => front.id === id) && (!ids.length || ids.includes(id))) model.add(await get(`fronts/${id}`));
+  if (!model.fronts.length) return fill(main, el("h1", {}, "No front is open"), el("p", {}, "Open one, or find one from a file, on the ", el("a", { href: "#home" }, "start page"), "."));
+
+  const named = (name) => model.axes.get(name);
+  const objectives = model.objectives.map((axis) => axis.name);
+  const front = model.fronts[0];
+  if (!named(look.y)) look.y = front.target;
+  if (!named(look.x)) look.x = objectives.find((name) => name !== look.y) ?? look.y;
+  if (!named(look.z)) look.z = objectives.find((name) => name !== look.x && name !== look.y) ?? [...model.axes.keys()].find((name) => name !== look.x && name !== look.y) ?? look.x;
+  if (objectives.length > 2 && look.fresh !== front.id) look.way = "plane";
+  look.fresh = front.id;
+
+  const withLog = (name) => ({ ...named(name), log: !!look.logs[name] });
+  const layouts = {
+    plane: () => plane(model, withLog(look.x), withLog(look.y)),
+    solid: () => solid(model, [look.x, look.y, look.z].map(withLog), look.view),
+    parallel: () => parallel(model, [...model.axes.values()].map((axis) => withLog(axis.name))),
+  };
+  const place = el("div");
+  const card = el("div"), asked = el("div"), list = el("div"), sliders = el("div"), legend = el("ul", { class: "legend" });
+  const counted = el("p", { class: "soft", role: "status" });
+  let chart = null;
+
+  const hover = (i, at) => {
+    if (i === model.hover && i < 0) return;
+    model.hover = i;
+    chart.drawOver();
+    chart.showTip(i < 0 ? null : told(model, i), ...(at || chart.layout.where(i)));
+  };
+  const choose = (i, compare) => {
+    if (i < 0) return;
+    if (compare) model.compared = i;
+    else model.selected = i;
+    chart.drawOver();
+    showCard();
+    showList();
+    const row = model.rows[i];
+    say(`Point ${row.i} of ${row.front.name} is ${compare ? "there to be compared" : "selected"}.`);
+  };
+  const filtered = (ranges) => {
+    model.filter({ ...model.filters, ...ranges });
+    chart.draw();
+    showSliders();
+    showCard();
+    showList();
+  };
+  const onKey = (event) => {
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    if (event.key === "Escape") return hover(-1);
+    if (event.shiftKey && look.way === "solid" && event.key in steps) {
+      event.preventDefault();
+      look.view = { around: look.view.around + (event.key.endsWith("t") ? 0.1 * steps[event.key] : 0), above: look.view.above + (event.key.endsWith("t") ? 0 : 0.1 * steps[event.key]) };
+      return chart.draw();
+    }
+    if ((event.key === "Enter" || event.key === " ") && model.hover >= 0) return event.preventDefault(), choose(model.hover, event.shiftKey);
+    if (!(event.key in steps) || !model.count) return undefined;
+    event.preventDefault();
+    const order = model.rows.map((_, i) => i).filter((i) => model.kept[i]).sort((a, b) => model.value(model.rows[a], look.x) - model.value(model.rows[b], look.x));
+    const from = order.indexOf(model.hover >= 0 ? model.hover : model.selected);
+    const next = order[Math.max(0, Math.min(order.length - 1, from + steps[event.key]))];
+    hover(next);
+    return say(told(model, next).join(", "));
+  };
+
+  function showChart() {
+    chart?.close();
+    chart = new Chart({
+      label: `Front of ${model.rows.length} points: ${look.way === "plane" ? `${look.y} against ${look.x}` : [...model.axes.keys()].join(", ")}. Arrow keys go from point to point, Enter selects, Shift and Enter compares.`,
+      layout: (size, colours) => layouts[look.way]()(size, colours),
+      height: 520,
+      onHover: hover,
+      onPick: (i, event) => choose(i, event.shiftKey),
+      onBrush: look.way === "solid" ? null : filtered,
+      onTurn: look.way === "solid" ? (across, up) => {
+        look.view = { around: look.view.around - across * 0.008, above: Math.max(-1.5, Math.min(1.5, look.view.above + up * 0.008)) };
+        chart.draw();
+      } : null,
+      onKey,
+    });
+    fill(place, chart.element);
+    chart.draw();
+  }
+
+  function showLegend() {
+    const { colours } = chart;
+    const swatch = (style) => el("span", { class: "swatch", style });
+    const proofs = model.fronts.some((one) => one.bound.some((bound) => bound !== null));
+    fill(legend,
+      model.fronts.map((one) => el("li", { dir: "auto" }, swatch({ background: one.colour }), el("b", {}, one.name), ` ${one.count} points by ${one.run.solver ?? one.solver[0] ?? "?"}`)),
+      model.rows.length <= 400 ? [el("li", {}, swatch({ background: colours.soft }), "proven best"), el("li", {}, swatch({ "border-color": colours.soft }), "found, not proven best")] : null,
+      proofs ? [el("li", {}, swatch({ background: colours.proven, opacity: "0.35", "border-radius": "2px" }), "proven: nothing can be here"), el("li", {}, swatch({ background: colours.gap, opacity: "0.5", "border-radius": "2px" }), "not decided: something better may be here")] : null,
+      model.published.length ? el("li", {}, swatch({ "border-color": colours.soft, "border-radius": "2px" }), "published by others") : null,
+      el("li", {}, swatch({ background: colours.best }), "recommended"), el("li", {}, swatch({ "border-color": colours.chosen }), "selected"), el("li", {}, swatch({ "border-color": colours.second, "border-radius": "2px" }), "compared"));
+  }
+
+  function showCard() {
+    fill(counted, model.count === model.rows.length ? `${model.count} points. Drag over the picture to keep those within; a click selects, a click with Shift compares.` : `${model.count} of ${model.rows.length} points are within the filters. `,
+      model.count === model.rows.length ? null : action("Show all", () => { model.filter({}); chart.draw(); showSliders(); showCard(); showList(); }));
+    fill(card, pointCard(model, { choose }));
+  }
+
+  function showList() {
+    const names = [...model.axes.keys()];
+    const rows = model.rows.map((_, i) => i).filter((i) => model.kept[i]).slice(0, LISTED);
+    fill(list, table(["point", ...(model.fronts.length > 1 ? ["front"] : []), ...names, "status", "gap"], rows.map((i) => {
+      const row = model.rows[i], gap = row.front.gap[row.i];
+      return [
+        el("button", { type: "button", "aria-label": `Select point ${row.i}${model.fronts.length > 1 ? ` of ${row.front.name}` : ""}`, on: { click: (event) => choose(i, event.shiftKey) } }, row.i),
+        ...(model.fronts.length > 1 ? [row.front.name] : []),
+        ...names.map((name) => ({ number: true, text: shown(model.value(row, name), 5) })),
+        row.front.status[row.i], { number: true, text: percent(gap) },
+      ];
+    }), { caption: model.count > LISTED ? `The first ${LISTED} of ${model.count} points` : `${model.count} points`, rowAttributes: (at) => ({ "aria-selected": rows[at] === model.selected ? "true" : null }) }));
+  }
+
+  const showSliders = () => fill(sliders, filters(model, filtered));
+  const axisChoice = (label, key) => {
+    const measurable = front.metrics.filter((metric) => !model.axes.has(metric.name));
+    const options = [...[...model.axes.keys()].map((name) => [name, name]), ...measurable.map((metric) => [metric.name, `${metric.name} (to be measured)`])];
+    const made = select(options, look[key], async (name) => {
+      if (!model.axes.has(name)) {
+        say(`Measuring ${name} of every point…`);
+        try {
+          for (const one of model.fronts) {
+            const metric = one.metrics.find((candidate) => candidate.name === name);
+            if (metric) model.measured(one.id, metric, (await get(`fronts/${one.id}/metrics/${name}`)).values);
+          }
+          say(`${name} of every point is measured.`);
+        } catch (error) {
+          made.value = look[key];
+          return say(error.message);
+        }
+      }
+      look[key] = name;
+      return show();
+    });
+    const log = el("input", { type: "checkbox", on: { change: () => { look.logs[look[key]] = log.checked; chart.draw(); } } });
+    log.checked = !!look.logs[look[key]];
+    log.disabled = model.extents.get(look[key])[0] <= 0;
+    return el("div", { class: "axis" }, labelled(label, made), el("label", { class: "check" }, log, "log"));
+  };
+  const ways = { plane: "2-D", solid: "3-D", parallel: "Parallel coordinates" };
+  const controls = el("div");
+
+  function show() {
+    fill(controls,
+      el("div", { class: "bar" },
+        el("div", { class: "axis", role: "group", "aria-label": "How to draw the front" }, Object.entries(ways).map(([way, text]) => el("button", {
+          type: "button", "aria-pressed": String(way === look.way), on: { click: () => { look.way = way; show(); } },
+        }, text))),
+        look.way === "parallel" ? null : [axisChoice("Across", "x"), axisChoice("Up", "y"), look.way === "solid" ? axisChoice("Deep", "z") : null],
+        el("div", { class: "axis" }, action("Picture as SVG", () => chart.saveSvg("front.svg")), action("PNG", () => chart.savePng("front.png")))));
+    showChart();
+    showLegend();
+    showSliders();
+    showCard();
+    showList();
+    fill(asked, askFor(model, { changed: () => { model.recommend(); chart.drawOver(); showCard(); }, workspace }));
+  }
+
+  const others = workspace.fronts.length > 1 ? el("fieldset", {}, el("legend", {}, "Fronts shown together"),
+    workspace.fronts.map(({ id, name }) => {
+      const box = el("input", { type: "checkbox", on: { change: async () => {
+        if (box.checked) model.add(await get(`fronts/${id}`));
+        else model.remove(id);
+        if (model.fronts.length) show();
+      } } });
+      box.checked = model.fronts.some((one) => one.id === id);
+      return el("label", { class: "check" }, box, el("span", { dir: "auto" }, name));
+    })) : null;
+  fill(main,
+    el("h1", { dir: "auto" }, model.fronts.length === 1 ? `Front of ${front.data ?? front.name}` : `${model.fronts.length} fronts`),
+    el("p", { class: "soft" }, `${front.formulation} on ${shown(front.records)} records${front.promise ? `; every class keeps ${front.promise}` : ""}. `, front.run.complete ? el("span", { class: "good" }, "The front is complete and proven.") : null),
+    el("div", { class: "split" },
+      el("div", {}, el("section", { class: "card", "aria-label": "Picture" }, controls, place, legend, counted, others),
+        el("section", { class: "card" }, el("h2", {}, "Points"), list)),
+      el("div", {}, el("section", { class: "card", "aria-label": "Selected point" }, card),
+        el("section", { class: "card" }, el("h2", {}, "What do you want?"), asked),
+        el("section", { class: "card" }, el("h2", {}, "Keep points within"), sliders))));
+  show();
+  return () => chart.close();
+}

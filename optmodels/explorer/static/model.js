@@ -1,0 +1,97 @@
+// The fronts that are looked at together: their points as rows, what is filtered, and which points matter.
+
+import { extent } from "./numbers.js";
+import { best } from "./recommend.js";
+import { colour } from "./theme.js";
+
+export class Model {
+  constructor() {
+    this.fronts = [];
+    this.filters = {};
+    this.hover = this.selected = this.compared = this.recommended = -1;
+    this.asked = { weights: {}, limits: {}, wish: {} };
+    this.wish = {};
+    this.#gather();
+  }
+
+  /** Show a front beside the others, or instead of its older self. */
+  add(front) {
+    const at = this.fronts.findIndex((one) => one.id === front.id);
+    const tone = at >= 0 ? this.fronts[at].colour : colour(this.fronts.length);
+    const shownAs = { ...front, colour: tone };
+    if (at >= 0) this.fronts[at] = shownAs;
+    else this.fronts.push(shownAs);
+    this.#gather();
+  }
+
+  remove(id) {
+    this.fronts = this.fronts.filter((front) => front.id !== id);
+    this.#gather();
+  }
+
+  #gather() {
+    const row = (i) => (i >= 0 ? this.rows[i] : null);
+    const chosen = this.rows ? [row(this.selected), row(this.compared)] : [null, null];
+    this.rows = this.fronts.flatMap((front) => Array.from({ length: front.count }, (_, i) => ({ front, i })));
+    this.axes = new Map();
+    for (const front of this.fronts) for (const axis of front.axes) if (!this.axes.has(axis.name)) this.axes.set(axis.name, axis);
+    this.published = this.fronts.flatMap((front) => front.published.map((one) => ({ ...one, front })));
+    this.extents = new Map([...this.axes.keys()].map((name) => [name, extent(this.rows.map((one) => this.value(one, name)))]));
+    [this.selected, this.compared] = chosen.map((one) => (one ? this.find(one.front.id, one.i) : -1));
+    this.hover = -1;
+    this.landmarks = this.fronts.flatMap((front) => [
+      ...(front.knee === null ? [] : [{ row: this.find(front.id, front.knee), label: "knee" }]),
+      ...Object.entries(front.extremes).map(([name, i]) => ({ row: this.find(front.id, i), label: `best ${name}` })),
+    ]);
+    this.filter(this.filters);
+  }
+
+  get objectives() {
+    return [...this.axes.values()].filter((axis) => axis.objective);
+  }
+
+  value(row, name) {
+    return row.front.values[name]?.[row.i] ?? null;
+  }
+
+  find(id, i) {
+    let before = 0;
+    for (const front of this.fronts) {
+      if (front.id === id) return i < front.count ? before + i : -1;
+      before += front.count;
+    }
+    return -1;
+  }
+
+  /** Whether a published value is near enough to be drawn without making the front small. */
+  near(values, name) {
+    const [low, high] = this.extents.get(name), span = high - low || Math.abs(high) || 1;
+    return values[name] >= low - span && values[name] <= high + span;
+  }
+
+  /** Keep only points within ranges of values, by the name of the axis. */
+  filter(ranges) {
+    this.filters = Object.fromEntries(Object.entries(ranges).filter(([name, range]) => range && this.axes.has(name)));
+    const limits = Object.entries(this.filters);
+    this.kept = this.rows.map((row) => limits.every(([name, [low, high]]) => {
+      const value = this.value(row, name);
+      return value !== null && value >= low && value <= high;
+    }));
+    this.count = this.kept.filter(Boolean).length;
+    this.recommend();
+  }
+
+  /** The point to recommend by what is asked for, among those that are kept. */
+  recommend() {
+    this.recommended = best(this, this.asked);
+    this.wish = { ...this.asked.limits, ...this.asked.wish };
+  }
+
+  /** Add a quantity that was measured for all points of a front. */
+  measured(id, axis, values) {
+    const front = this.fronts.find((one) => one.id === id);
+    front.values[axis.name] = values;
+    if (!front.axes.some((one) => one.name === axis.name)) front.axes.push({ ...axis, objective: false });
+    this.#gather();
+  }
+}

@@ -1,0 +1,70 @@
+// A front as lines across upright axes, one for each quantity; what is better is always further up.
+
+import { axisTitle } from "./frame_axes.js";
+import { shown } from "./numbers.js";
+import { scale } from "./scale.js";
+
+const REACH = 10;
+
+/** How to draw the rows of a model across these axes. */
+export function parallel(model, axes) {
+  return (size, colours) => {
+    const top = 46, bottom = size.height - 24, left = 50, right = size.width - 60;
+    const at = (j) => (axes.length > 1 ? left + (j * (right - left)) / (axes.length - 1) : (left + right) / 2);
+    const scales = axes.map((axis) => scale(model.extents.get(axis.name), axis.better === "low" ? [top, bottom] : [bottom, top], { log: axis.log, room: 0 }));
+    const lines = model.rows.map((row) => axes.map((axis, j) => {
+      const value = model.value(row, axis.name);
+      return value === null ? null : [at(j), scales[j].at(value)];
+    }).filter(Boolean));
+    const many = model.rows.length;
+    const alpha = many > 3000 ? 0.06 : many > 300 ? 0.2 : 0.6;
+
+    function base(painter) {
+      lines.forEach((line, i) => !model.kept[i] && many <= 3000 && painter.line(line, { stroke: colours.line, alpha: 0.5 }));
+      lines.forEach((line, i) => model.kept[i] && painter.line(line, { stroke: model.rows[i].front.colour, alpha, width: 1.2 }));
+      axes.forEach((axis, j) => {
+        painter.line([[at(j), top], [at(j), bottom]], { stroke: colours.ink, width: 1.5 });
+        const [low, high] = model.extents.get(axis.name), [upper, lower] = axis.better === "low" ? [low, high] : [high, low];
+        const anchor = j === 0 && axes.length > 1 ? "start" : j === axes.length - 1 && axes.length > 1 ? "end" : "middle";
+        const place = j === 0 ? 6 : j === axes.length - 1 ? size.width - 6 : at(j);
+        const room = (size.width / axes.length) / 6.2, name = axis.name.length > room ? `${axis.name.slice(0, room - 1)}…` : axis.name;
+        painter.text(name, place, 12, { fill: colours.ink, anchor, bold: true });
+        painter.text(axis.better ? axisTitle(axis, true).replace(/.*\((.*) [←→]\)/, "$1") : "", place, 28, { fill: colours.soft, anchor, size: 11 });
+        painter.text(shown(upper), at(j) + 6, top + 2, { fill: colours.soft, size: 11 });
+        painter.text(shown(lower), at(j) + 6, bottom - 2, { fill: colours.soft, size: 11 });
+        const range = model.filters[axis.name];
+        if (range) painter.line(range.map((value) => [at(j), Math.max(top, Math.min(bottom, scales[j].at(value)))]), { stroke: colours.accent, width: 6, alpha: 0.6 });
+      });
+    }
+
+    function overlay(painter) {
+      const put = (i, stroke, width) => i >= 0 && painter.line(lines[i], { stroke, width });
+      put(model.recommended, colours.best, 3.5);
+      put(model.compared, colours.second, 3);
+      put(model.selected, colours.chosen, 3);
+      put(model.hover, colours.ink, 2);
+    }
+
+    function nearest(x, y) {
+      let found = -1, least = REACH;
+      lines.forEach((line, i) => {
+        if (!model.kept[i]) return;
+        for (let j = 0; j + 1 < line.length; j += 1) {
+          const [[x0, y0], [x1, y1]] = [line[j], line[j + 1]];
+          if (x < x0 - 4 || x > x1 + 4) continue;
+          const away = Math.abs(y - (y0 + ((x - x0) / (x1 - x0)) * (y1 - y0)));
+          if (away < least) (least = away), (found = i);
+        }
+      });
+      return found;
+    }
+
+    /** A stroke along an axis keeps what crosses it there. */
+    function brushed(from, to) {
+      const middle = (from[0] + to[0]) / 2;
+      const j = axes.reduce((one, _, other) => (Math.abs(at(other) - middle) < Math.abs(at(one) - middle) ? other : one), 0);
+      return { [axes[j].name]: [scales[j].back(from[1]), scales[j].back(to[1])].sort((a, b) => a - b) };
+    }
+    return { base, overlay, nearest, brushed, where: (i) => lines[i][0] };
+  };
+}
