@@ -18,6 +18,7 @@ from formulations._pyomo.condition_rows import ConditionRows, EntropyCuts
 from optmodels.conditions import TOLERANCE, ClassTest
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
 from optmodels.problem import View
+from optmodels.problem.patience import still_wanted
 
 # One integer variable for every different record and combination of levels.
 MOST_VARIABLES = 50_000
@@ -96,6 +97,7 @@ class GeneralisationModel:
         for levels in product(*(range(one.shape[1]) for one in self.nodes)):
             cost = float(sum(costs[level] for costs, level in zip(level_costs, levels, strict=True)))
             below: dict[Nodes, list[int]] = defaultdict(list)
+            still_wanted()
             for r, row in enumerate(self.first):
                 below[self._as_nodes(row, levels)].append(r)
             for combination, kinds in below.items():
@@ -130,6 +132,7 @@ class GeneralisationModel:
 
     def _size(self, g: int) -> pyo.Expression:
         """How many records are released as g."""
+        still_wanted()
         return sum(self.native.x[r, g] for r in self.held[g])
 
     def decode(self, model: pyo.ConcreteModel) -> Labels:

@@ -21,6 +21,7 @@ from optmodels.errors import RefusedError
 from optmodels.partition import Labels, canonical, class_sizes
 from optmodels.price import Price
 from optmodels.problem import View
+from optmodels.problem.patience import still_wanted
 
 # Rows grow with the cube of the records: 60 make 100,000 of them, already far beyond what is solved to the end.
 MOST_RECORDS = 60
@@ -81,6 +82,7 @@ class PartitionModel:
 
     def count(self, record: int, place: int) -> pyo.Expression:
         """How many records of the class of `record` have the sensitive value at this place."""
+        still_wanted()
         codes = self.test.codes
         attribute = int(np.searchsorted(self.test.starts, place, side="right")) - 1
         having = [b for b in range(self.n) if codes[b, attribute] == place]
@@ -115,11 +117,14 @@ class PartitionModel:
         )
         model.same_size = pyo.ConstraintList()
         for a, b in pairs:
+            still_wanted()
             for m in sizes:
                 model.same_size.add(model.layer[a, b, m] <= model.has_size[a, m])
                 model.same_size.add(model.layer[a, b, m] <= model.has_size[b, m])
         model.transitive = pyo.ConstraintList()
         for a, b, c in combinations(range(n), 3):
+            if c == n - 1:
+                still_wanted()
             ab, bc, ac = model.together[a, b], model.together[b, c], model.together[a, c]
             model.transitive.add(ab + bc - ac <= 1)
             model.transitive.add(ab + ac - bc <= 1)
@@ -142,6 +147,7 @@ class PartitionModel:
         )
         model.same_mode = pyo.ConstraintList()
         for (a, b), together in model.together.items():
+            still_wanted()
             for place in places:
                 model.same_mode.add(model.mode[a, place] - model.mode[b, place] <= 1 - together)
                 model.same_mode.add(model.mode[b, place] - model.mode[a, place] <= 1 - together)

@@ -12,6 +12,7 @@ from optmodels.errors import RefusedError
 from optmodels.flow import cheapest_matching, class_distances
 from optmodels.partition import Labels, members
 from optmodels.problem import View
+from optmodels.problem.patience import still_wanted
 
 if TYPE_CHECKING:
     from formulations.aminifar._aminifar import AminifarProblem
@@ -49,6 +50,7 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
     model.together = pyo.Constraint(records, rule=lambda _, j: sum(model.B[i, j] for i in centres) == 1)  # eq. 4
 
     def size(_: pyo.ConcreteModel, i: int) -> object:  # eq. 5
+        still_wanted()
         low, high = int(problem.least[i]), int(problem.most[i])
         count = sum(model.B[i, j] for j in records)
         if low == high:
@@ -99,6 +101,7 @@ def _conditions(model: pyo.ConcreteModel, problem: AminifarProblem) -> tuple[Con
     having = {v: np.flatnonzero((codes == v).any(axis=1)).tolist() for v in range(int(test.starts[-1]))}
 
     def count(i: int, v: int) -> object:
+        still_wanted()
         return sum(model.B[i, j] for j in having[v])
 
     def size(i: int) -> object:
@@ -117,6 +120,7 @@ def _caps(model: pyo.ConcreteModel, problem: AminifarProblem) -> object:
     }
 
     def count(s: int, i: int, v: int) -> object:
+        still_wanted()
         return sum(model.B[i, j] for j in held[s, v])
 
     # a part of the records may have none of a value, and then there is nothing to pay for

@@ -12,6 +12,7 @@ from optmodels.errors import RefusedError
 from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import View
+from optmodels.problem.patience import still_wanted
 
 # Four rows for every pair and attribute: beyond this building takes longer than anyone waits for the solver.
 MOST_ROWS = 500_000
@@ -53,6 +54,7 @@ def interval_model(price: Price, k: int) -> View[pyo.ConcreteModel]:
     )
     model.equal = pyo.ConstraintList()
     for (a, b), together in model.v.items():
+        still_wanted()
         for j in columns:
             # The big M of a row is what its difference can be at most: from the pair's own extremes.
             for one, other in ((a, b), (b, a)):

@@ -66,7 +66,7 @@ class BalancedSpace(CentroidSpace):
         labels = np.empty((len(homes), self.price.n), np.int32)
         labels[:, grain.unit_of] = homes
         found = measure_all(grain.units, self.test, asked or Asked(np.zeros(0), False), labels, self.n_centroids)
-        found.prices[:] = [self.assignment.distance(canonical(home)) for home in homes]
+        found.prices[:] = [np.inf if self.halt[0] else self.assignment.distance(canonical(home)) for home in homes]
         np.maximum(found.missing, [broken for _, broken in assigned], out=found.missing)
         return Decoded(grain, found)
 
@@ -75,6 +75,8 @@ class BalancedSpace(CentroidSpace):
         least = np.inf
         while True:
             labels = self.labels(decision)
+            if self.halt[0] and least < np.inf:
+                return
             value = self.assignment.distance(labels)
             if not value < least:
                 return
@@ -94,15 +96,23 @@ class BalancedSpace(CentroidSpace):
         """The class of each record, and how many classes break something: none where assigning is a network."""
         value, bounds = self._network
         costs = self.assignment.arc_costs(centres)
-        flow = Flow(costs, value, bounds)
+        flow = Flow(costs, value, bounds, self.halt)
         if self.assignment.no_network is not None:
             if not flow.finish():  # what a network can hold may be in the way of what it cannot
-                flow = Flow(costs, np.zeros_like(value), sizes_only(bounds.least, bounds.most))
+                flow = Flow(costs, np.zeros_like(value), sizes_only(bounds.least, bounds.most), self.halt)
                 flow.finish()
-            return exchanged(self.test, self._bounded, self.assignment.points, centres, flow.home)
+            if flow.halted:
+                return self._as_far_as(flow)
+            return exchanged(self.test, self._bounded, self.assignment.points, centres, flow.home, self.halt)
         if not flow.finish():
             raise AssertionError("sizes and bounds that were found possible cannot be met")
+        if flow.halted:
+            return self._as_far_as(flow)
         return (flow.home if self.assignment.bounds_at is None else self._sized(costs, flow.home)), 0
+
+    def _as_far_as(self, flow: Flow) -> tuple[Labels, int]:
+        """What a flow that was given up has come to: an assignment that may keep the bounds, or nothing."""
+        return np.maximum(flow.placed, 0), int((flow.placed < 0).any() or self.assignment.no_network is not None)
 
     def _sized(self, costs: ArcCosts, home: Labels) -> Labels:
         """An assignment that keeps the bounds of its classes' own sizes: these or, if need be, equal ones."""
@@ -110,7 +120,7 @@ class BalancedSpace(CentroidSpace):
         sizes = np.bincount(home, minlength=m)
         equal = np.full(m, n // m), np.full(m, -(-n // m))
         for least, most in ((sizes, sizes), equal):
-            flow = Flow(costs, *self.assignment.network(least, most))
-            if flow.finish():
+            flow = Flow(costs, *self.assignment.network(least, most), self.halt)
+            if flow.finish() and not flow.halted:
                 return flow.home
         return home

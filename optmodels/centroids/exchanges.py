@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.halting import Flag, lowered
 from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.structures import Assignment
@@ -52,15 +53,17 @@ def exchanged(
     labels: Labels,
     kicks: int = _KICKS,
     trials: int = _TRIALS,
+    halt: Flag | None = None,
 ) -> tuple[Labels, int]:
     """The partition after exchanges of near records between classes, and how many classes still break something.
 
     An exchange is made where it leaves fewer classes broken, or broken ones closer to the table's mix of values, which
     is what nearly all conditions ask for; of those that do the most for it, the cheapest. Where none helps, up to
-    `kicks` are made at random; after so many `trials` of exchanges it is left as it is.
+    `kicks` are made at random; after so many `trials` of exchanges, or once the flag is raised, it is left as it is.
     """
     found = labels.astype(np.int64)
-    broken = int(_exchange(test, bounds, points, centres, found, kicks, trials))
+    flag = lowered() if halt is None else halt
+    broken = int(_exchange(test, bounds, points, centres, found, kicks, trials, flag))
     return found, broken
 
 
@@ -73,9 +76,9 @@ class _State(NamedTuple):
     held: Ints  # (classes, groups)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _exchange(
-    test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Ints, most: int, trials: int
+    test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Ints, most: int, trials: int, halt: Flag
 ) -> int:
     """Exchange in place while that helps; where nothing does, a few times at random."""
     m, n = len(centres), len(labels)
@@ -84,10 +87,10 @@ def _exchange(
         _count(test, bounds, state, i, labels[i], 1)
     lack = np.array([_lack(test, bounds, state, c) for c in range(m)])
     kicks, luck = 0, 1
-    while lack.any() and kicks <= most and trials > 0:
+    while lack.any() and kicks <= most and trials > 0 and not halt[0]:
         helped = False
         for c in np.flatnonzero(lack):
-            if lack[c] > 0.0 and trials > 0:
+            if lack[c] > 0.0 and trials > 0 and not halt[0]:
                 better, tried = _mend(test, bounds, points, centres, state, lack, c)
                 helped |= better
                 trials -= tried
@@ -116,7 +119,8 @@ def _mend(
     order, mine = np.argsort(far), np.append(np.flatnonzero(labels == c), -1)  # -1: nobody
     tried, batch = 0, _BATCH
     while tried < len(labels):
-        most, least, goes, comes, partner = _SAME, np.inf, -1, -1, -1
+        # what helps by rounding alone would be undone and done again for ever
+        most, least, goes, comes, partner = 2 * _SAME, np.inf, -1, -1, -1
         for near in order[tried : tried + batch]:
             d = labels[near]
             for i in mine:

@@ -15,6 +15,7 @@ from optmodels.centroids.centres import centroids_of
 from optmodels.centroids.kernel import Asked, Partitions, decode_all
 from optmodels.centroids.units import Units
 from optmodels.conditions import ClassTest
+from optmodels.halting import Flag, lowered
 from optmodels.partition import Labels, canonical, group_rows, histograms
 from optmodels.price import Codes, Floats, Price
 
@@ -123,6 +124,7 @@ class CentroidSpace:
     test: ClassTest
     n_centroids: int
     fixed: bool = False  # whether every centroid must have a class
+    halt: Flag = field(kw_only=True, default_factory=lowered)  # raised, what takes long is given up
 
     @property
     def width(self) -> int:

@@ -24,8 +24,9 @@ from optmodels.flow.paths import (
     move,
     workspace,
 )
-from optmodels.flow.pricing import ArcCosts, Cheapest, Prices, centres_share, cheapest_arcs, with_arcs
+from optmodels.flow.pricing import ArcCosts, Cheapest, Halted, Prices, centres_share, cheapest_arcs, with_arcs
 from optmodels.flow.scaling import queue_for, refine, restart
+from optmodels.halting import Flag, lowered
 
 # Reduced costs this small, relative to the largest cost, are rounding.
 _ROUNDING = 1e-12
@@ -65,22 +66,34 @@ class Flow:
             replaced by the cheapest one over the known arcs whenever that is complete.
         bound: no assignment costs less.
         feasible: False once it is proven that the bounds cannot be met.
+
+    Once the flag `halt` is raised it is given up, and what is known so far stays.
     """
 
-    def __init__(self, arc_costs: ArcCosts, value: Indices, bounds: Bounds) -> None:
+    def __init__(self, arc_costs: ArcCosts, value: Indices, bounds: Bounds, halt: Flag | None = None) -> None:
         self.n, (self.m, self.n_values) = len(value), bounds.cap.shape
         self.bounds = bounds
         self.bound = -np.inf
         self.paths = self.pricings = 0
         self.feasible = bool(bounds.least.sum() <= self.n <= bounds.most.sum() and (bounds.floor <= bounds.cap).all())
         self._arc_costs = arc_costs
+        self._halt = lowered() if halt is None else halt
         self._value = np.ascontiguousarray(value, np.int32)
         self._complete = self.m <= _ALL
+        self.placed = np.full(self.n, -1, np.int64)
+        try:
+            self._prepare()
+        except Halted:
+            self._halt[0] = 1
+
+    def _prepare(self) -> None:
+        """Find the first arcs of every record, and an assignment that keeps the bounds."""
+        bounds = self.bounds
         found = self._cheapest(np.zeros((self.n_values, self.m)), self.m if self._complete else _FIRST)
         targets = np.concatenate([part.targets for part in found])
         costs = np.concatenate([part.costs for part in found])
         known = Arcs(np.arange(self.n + 1) * targets.shape[1], targets.ravel(), costs.ravel())
-        self.placed, self._arcs = place_greedily(arc_costs, self._value, bounds, known)
+        self.placed, self._arcs = place_greedily(self._arc_costs, self._value, bounds, known, self._halt)
         # What a record pays in an assignment that meets the bounds: the scale of prices.
         self._typical = mean_cost(self._arcs, self.placed)
         self._tolerance = _ROUNDING * float(np.abs(costs).max(initial=0.0))
@@ -104,14 +117,27 @@ class Flow:
         """How many arcs are held."""
         return len(self._arcs.targets)
 
+    @property
+    def halted(self) -> bool:
+        """Whether it was given up."""
+        return bool(self._halt[0])
+
     def finish(self) -> bool:
-        """Solve to proven optimality; False where the bounds cannot be met."""
+        """Solve to proven optimality, unless halted; False where the bounds cannot be met."""
         for _ in self.steps():
             pass
         return self.feasible
 
     def steps(self) -> Iterator[str]:
         """Solve to proven optimality, saying at least about once a second what is being done."""
+        try:
+            yield from self._steps()
+        except Halted:
+            return
+
+    def _steps(self) -> Iterator[str]:
+        if self._halt[0]:
+            return
         if self.feasible and not self._complete:
             yield from self._scale()
         while self.feasible:
@@ -177,7 +203,7 @@ class Flow:
 
     def _cheapest(self, prices: Floats, count: int, rows: Ints | None = None) -> list[Cheapest]:
         everyone = np.arange(self.n) if rows is None else rows
-        return cheapest_arcs(self._arc_costs, everyone, self._value, prices, count)
+        return cheapest_arcs(self._arc_costs, everyone, self._value, prices, count, self._halt)
 
     def _prices(self) -> Prices:
         pairs = self.m * self.n_values

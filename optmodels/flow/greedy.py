@@ -8,15 +8,18 @@ from numpy.typing import NDArray
 
 from optmodels.flow.paths import Arcs, Bounds, Indices, Ints
 from optmodels.flow.pricing import ArcCosts, cheapest_arcs, with_arcs
+from optmodels.halting import Flag
 
 _COUNT = 8
 
 
-def place_greedily(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs) -> tuple[Ints, Arcs]:
+def place_greedily(
+    arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs, halt: Flag | None = None
+) -> tuple[Ints, Arcs]:
     """A centre for every record (-1 where no room was found), and the arcs with those it used."""
-    home, arcs = _place_all(arc_costs, value, bounds, arcs)
+    home, arcs = _place_all(arc_costs, value, bounds, arcs, halt)
     if (home < 0).any() and (quotas := _dealt(value, bounds)) is not None:
-        home, arcs = _place_all(arc_costs, value, quotas, arcs)
+        home, arcs = _place_all(arc_costs, value, quotas, arcs, halt)
     return home, arcs
 
 
@@ -33,7 +36,7 @@ def _dealt(value: Indices, bounds: Bounds) -> Bounds | None:
     return Bounds(sizes, sizes, quota, quota, bounds.threshold, bounds.slope)
 
 
-def _place_all(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs) -> tuple[Ints, Arcs]:
+def _place_all(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs, halt: Flag | None) -> tuple[Ints, Arcs]:
     """Values with the tightest caps choose first, and of each value the records with the cheapest arcs.
 
     Places that a floor asks for are taken from the beginning, by records to come: `sizes` counts them.
@@ -56,7 +59,7 @@ def _place_all(arc_costs: ArcCosts, value: Indices, bounds: Bounds, arcs: Arcs) 
         while len(rows):
             beyond = (counts < bounds.cap) & _has_room(bounds, sizes, left)[:, None] & (surplus > 0)
             open_centres = beyond | (counts < bounds.floor)
-            found = cheapest_arcs(arc_costs, np.sort(rows), value, np.where(open_centres.T, 0.0, np.inf), _COUNT)
+            found = cheapest_arcs(arc_costs, np.sort(rows), value, np.where(open_centres.T, 0.0, np.inf), _COUNT, halt)
             arcs = with_arcs(arcs, found)
             _place(rows, value, arcs, bounds, counts, sizes, left, surplus, home)
             if (home[rows] < 0).all():

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from optmodels.flow.paths import Arcs, Bounds, Floats, Indices, Ints
+from optmodels.halting import Flag
 from optmodels.parallel import threads
 
 # The cost of putting each of some records with each of some centres, as a dense block; called from several threads.
@@ -31,10 +32,19 @@ class Cheapest(NamedTuple):
     reduced: Floats  # (rows, count): cost plus price of the target
 
 
-def cheapest_arcs(arc_costs: ArcCosts, rows: Ints, value: Indices, prices: Floats, count: int) -> list[Cheapest]:
+class Halted(Exception):  # noqa: N818 - nothing is wrong
+    """What was being done has been given up."""
+
+
+def cheapest_arcs(
+    arc_costs: ArcCosts, rows: Ints, value: Indices, prices: Floats, count: int, halt: Flag | None = None
+) -> list[Cheapest]:
     """The `count` arcs of each record with the least cost + prices[value, centre], in parts.
 
     An infinite price closes a centre to the records of a value. Large problems are searched in threads.
+
+    Raises:
+        Halted: the flag was raised before all were found.
     """
     m = prices.shape[1]
     centres = np.arange(m)
@@ -43,6 +53,8 @@ def cheapest_arcs(arc_costs: ArcCosts, rows: Ints, value: Indices, prices: Float
     count = min(count, m)
 
     def searched(first: int) -> Cheapest:
+        if halt is not None and halt[0]:
+            raise Halted
         chosen = rows[first : first + part_size]
         targets = np.empty((len(chosen), count), np.int32)
         costs = np.empty((len(chosen), count))

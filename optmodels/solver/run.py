@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.clock import Compiling, now
+from optmodels.halting import Flag, lowered, raised_when
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Moment, Solution, Status, Stop, relative_gap
@@ -97,6 +99,13 @@ class Run:
             return False
         self.stop = Stop.TIME
         return True
+
+    @contextmanager
+    def halting(self, flag: Flag | None = None) -> Iterator[Flag]:
+        """A flag for compiled loops, a given one or a new one: raised when the time is over or Ctrl-C is pressed."""
+        flag = lowered() if flag is None else flag
+        with raised_when(lambda: self.interrupt.pressed or self.remaining <= 0, flag):
+            yield flag
 
     @property
     def value(self) -> float | None:

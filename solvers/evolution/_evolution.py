@@ -92,7 +92,8 @@ class Evolution(FrontSolver):
     def _evolve(self, problem: Problem, run: Run, hand_over: Callable[[Labels], object]) -> None:
         search = FrontSearch(self, problem, run)
         try:
-            search.follow()
+            with run.halting(search.native.space.halt):
+                search.follow()
         finally:
             run.details.update(evaluations=search.evaluations, generations=search.generations)
             for labels in search.archive.partitions():
@@ -117,6 +118,7 @@ class FrontSearch:
         self.archive = self.standing.archive
         self.intensifier = intensifier_of(explored)
         self.intensifier.halted = lambda: run.interrupt.pressed
+        self.intensifier.halt = self.native.space.halt
         self.draw = np.random.default_rng([run.seed, 1])
         self.generations = 0
         self._charged = 0

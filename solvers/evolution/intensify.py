@@ -17,6 +17,7 @@ import numpy as np
 
 from optmodels.clock import now
 from optmodels.conditions import ClassTest, count_values, distance_from_table
+from optmodels.halting import lowered
 from optmodels.objectives import least_entropies, quantity_of
 from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
 from optmodels.price import Floats, Price
@@ -64,6 +65,7 @@ class Intensifier:
         centroids = problem.require(Centroids)
         self.problem = problem
         self.halted: Callable[[], bool] = lambda: False  # what ends a search before its time
+        self.halt = lowered()  # and a flag that does, in compiled loops
         self.price: Price = centroids.price
         self.test: ClassTest = problem.test
         self.n_classes = centroids.n_classes

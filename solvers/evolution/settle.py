@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 
@@ -37,7 +38,8 @@ class Settler(Intensifier):
 
     @cached_property
     def _space(self) -> BalancedSpace:
-        return BalancedSpace.of(self.problem.require(Centroids), self.problem.require(Assignment))
+        space = BalancedSpace.of(self.problem.require(Centroids), self.problem.require(Assignment))
+        return replace(space, halt=self.halt)
 
     def built(self) -> Iterator[tuple[ClassTest, Labels]]:
         """The partition around the given centres, or what drawn records settle to, and what exchanges make of it.
@@ -80,7 +82,7 @@ class Settler(Intensifier):
                 centres.reshape(-1, self._space.width)[draw.integers(self._space.n_centroids)] = row
             for found in self._space.settling(centres):
                 assigned += 1
-                if seconds is not None and now() - began > seconds:
+                if self.halt[0] or (seconds is not None and now() - began > seconds):
                     return Improved(best, assigned)
                 kept = self._reached(found, test)
                 if kept is not None and (price := self._space.assignment.distance(kept)) < value:

@@ -81,11 +81,12 @@ def _starts(problem: Problem, run: Run) -> Iterator[Labels]:
             yield candidate.labels
     if assignment is not None:
         space = BalancedSpace.of(centroids, assignment)
-        if assignment.centres is not None:
-            yield space.labels(assignment.centres.ravel())
-            return
-        rows = np.random.default_rng(run.seed).permutation(problem.n)[: space.n_centroids]
-        *_, settled = space.settling(centroids.price.numeric[rows].ravel())
+        with run.halting(space.halt):
+            if assignment.centres is not None:
+                yield space.labels(assignment.centres.ravel())
+                return
+            rows = np.random.default_rng(run.seed).permutation(problem.n)[: space.n_centroids]
+            *_, settled = space.settling(centroids.price.numeric[rows].ravel())
         yield settled
         return
     price, test, wanted = centroids.price, centroids.test, centroids.n_classes

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from optmodels.conditions import ClassTest
+from optmodels.halting import lowered
 from optmodels.parallel import threads
 from optmodels.partition import Labels, canonical
 from optmodels.price import Price
@@ -59,6 +60,7 @@ class Descent:
         self.best = labels
         self.best_prices = self.state.prices.copy()
         self.sweeps = 0
+        self.halt = lowered()  # raised, it ends what is being done
 
     @property
     def total(self) -> float:
@@ -98,7 +100,7 @@ class Descent:
         self.owner[:] = 0
         for low in range(0, len(order), SWEEP_ROWS):
             high = min(low + SWEEP_ROWS, len(order))
-            yield sweep(self.state, self.test, self.near, self.owner, 0, order, low, high, self.tolerance)
+            yield sweep(self.state, self.test, self.near, self.owner, 0, order, low, high, self.tolerance, self.halt)
 
     def anneal(self, rounds: int, temperature: float) -> None:
         """So many rounds of ruin and recreate, shared among the workers, at one temperature."""
@@ -108,7 +110,9 @@ class Descent:
 
         def work(me: int) -> None:
             each = rounds // workers + (me < rounds % workers)
-            ruin_and_recreate(self.state, self.test, self.near, own[me], self.rules, each, streams[me], temperature)
+            ruin_and_recreate(
+                self.state, self.test, self.near, own[me], self.rules, each, streams[me], temperature, self.halt
+            )
 
         if workers == 1:
             work(0)

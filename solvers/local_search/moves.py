@@ -75,10 +75,12 @@ def improve_record(state, test, i, slots, n_slots, tolerance):  # type: ignore[n
 
 
 @njit(cache=True, nogil=True)
-def descend(state, test, rows, n_rows, slots, n_slots, tolerance, passes):  # type: ignore[no-untyped-def]
-    """Improve some records within some classes until a whole pass finds nothing."""
+def descend(state, test, rows, n_rows, slots, n_slots, tolerance, passes, halt):  # type: ignore[no-untyped-def]
+    """Improve some records within some classes until a whole pass finds nothing or the flag `halt` is raised."""
     quiet = 0
     for step in range(passes * n_rows):
+        if halt[0]:
+            return
         if improve_record(state, test, rows[step % n_rows], slots, n_slots, tolerance) > 0.0:
             quiet = 0
         else:
@@ -114,12 +116,17 @@ def near_slots(state, near, owner, me, i, slots, most):  # type: ignore[no-untyp
 
 
 @njit(cache=True, nogil=True)
-def sweep(state, test, near, owner, me, order, low, high, tolerance):  # type: ignore[no-untyped-def]
-    """Improve the records order[low:high] once each, looking at the classes of near records; the saving."""
+def sweep(state, test, near, owner, me, order, low, high, tolerance, halt):  # type: ignore[no-untyped-def]
+    """Improve the records order[low:high] once each, looking at the classes of near records; the saving.
+
+    Records of large classes take long: it ends early if the flag `halt` is raised.
+    """
     most = near.lists.shape[1] + 1
     slots = np.empty(max(most, state.sizes.size if state.sizes.size <= most else 0), np.int64)
     saved = 0.0
     for place in range(low, high):
+        if halt[0]:
+            break
         i = order[place]
         if owner[state.labels[i]] != me:
             continue

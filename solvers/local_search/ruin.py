@@ -39,8 +39,10 @@ class OwnClasses(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def ruin_and_recreate(state, test, near, own, rules, rounds, random, temperature):  # type: ignore[no-untyped-def]
-    """So many rounds among one worker's classes.
+def ruin_and_recreate(  # type: ignore[no-untyped-def]
+    state, test, near, own, rules, rounds, random, temperature, halt
+):
+    """So many rounds among one worker's classes, or fewer: one of large classes takes long, so the flag ends it.
 
     A temperature of 1 accepts, one time in e, a price that rises by as much as the average class taken apart.
     """
@@ -54,6 +56,8 @@ def ruin_and_recreate(state, test, near, own, rules, rounds, random, temperature
     by_distance = numeric_spread and most_rows <= BENCH_ROWS
     bench = new_bench(most_rows if by_distance else 1, rules.widest + 2)
     for _ in range(rounds):
+        if halt[0]:
+            return
         seed_row = _choose_seed(state, own, random)
         if seed_row < 0:
             continue
@@ -84,9 +88,9 @@ def ruin_and_recreate(state, test, near, own, rules, rounds, random, temperature
             for place in range(n_rows):
                 attach(state, rows[place], slots[bench.where[place]])
         else:
-            built = _rebuild(state, test, rows, n_rows, slots, target, pool, random)
+            built = _rebuild(state, test, rows, n_rows, slots, target, pool, random, halt)
             _join_broken(state, test, slots, built, rows, n_rows)
-            descend(state, test, rows, n_rows, slots, built, rules.tolerance, PASSES)
+            descend(state, test, rows, n_rows, slots, built, rules.tolerance, PASSES, halt)
             if not _acceptable(state, test, slots, built, allowed, n_slots if rules.fixed else 0):
                 for s in range(built):
                     clear(state, slots[s])
@@ -175,8 +179,11 @@ def _choose(state, near, own, seed_row, wanted, jump, slots, rows, most_rows, ra
 
 
 @njit(cache=True, nogil=True)
-def _rebuild(state, test, rows, n_rows, slots, target, pool, random):  # type: ignore[no-untyped-def]
-    """Grow classes one after the other from far-out or random records; the rest join where they cost least."""
+def _rebuild(state, test, rows, n_rows, slots, target, pool, random, halt):  # type: ignore[no-untyped-def]
+    """Grow classes one after the other from far-out or random records; the rest join where they cost least.
+
+    Once the flag `halt` is raised records are taken as they come, which is hardly ever acceptable but soon done.
+    """
     left = n_rows
     for place in range(n_rows):
         pool[place] = rows[place]
@@ -195,6 +202,8 @@ def _rebuild(state, test, rows, n_rows, slots, target, pool, random):  # type: i
             place = 0
             least = np.inf
             for candidate in range(left):
+                if halt[0]:
+                    break
                 change = join_change(state, pool[candidate], slot) * (0.9 + 0.2 * random.random())
                 if change < least:
                     least = change

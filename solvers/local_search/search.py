@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from optmodels.conditions import ClassTest
+from optmodels.halting import raised_when
 from optmodels.partition import Labels, canonical
 from optmodels.price import Price
 from solvers.local_search.clock import Clock, TimedSteps
@@ -55,6 +56,11 @@ def follow(
 ) -> bool:
     """Improve until the schedule ends or is halted; False if by the clock. `on_best` receives every new best."""
     clock = Clock(schedule.seconds, halted)
+    with raised_when(lambda: clock.over, descent.halt):
+        return _follow(descent, schedule, clock, on_best)
+
+
+def _follow(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> bool:
     enough = ROUGH_SAVING if schedule.iterations else SWEEP_SAVING
     for _ in range(MOST_SWEEPS):
         before = descent.total

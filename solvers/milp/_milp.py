@@ -10,6 +10,7 @@ import numpy as np
 
 from optmodels.errors import InputError, finite
 from optmodels.problem import Problem
+from optmodels.problem.patience import NoLongerWanted, as_long_as
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
 from solvers.milp.call import Call, Outcome
@@ -17,6 +18,8 @@ from solvers.milp.call import Call, Outcome
 # MILP solvers hold rows and integrality to tolerances: a bound this close to the incumbent's value is that value.
 RELATIVE = 1e-7
 ABSOLUTE = 1e-9
+# Pyomo takes about this share of the time to build a model again to write it down for a solver, and cannot be stopped.
+WRITING = 0.6
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,14 @@ class Milp(Solver):
         """
         if run.labels is None:
             run.offer(np.zeros(problem.n, np.int64))  # everyone in one class: the crudest release, often feasible
-        view = problem.to_pyomo()
+        began = run.seconds
+        try:
+            with as_long_as(lambda: not run.expired):
+                view = problem.to_pyomo()
+        except NoLongerWanted:
+            run.details["remark"] = "the time was too short to write the model down"
+            return
+        writing = WRITING * (run.seconds - began)
         rounds = cuts = nodes = 0
 
         def found() -> bool:
@@ -84,6 +94,9 @@ class Milp(Solver):
             run.report(f"round {rounds}")
 
         while not run.expired:
+            if run.remaining < writing:
+                run.stop, run.details["remark"] = Stop.TIME, "the time was too short to hand the model to its solver"
+                return
             rounds, known = rounds + 1, cuts
             warm = run.labels is not None and view.encode is not None and view.encode(run.labels)
             outcome = _solve(Call(view.native, self.solver, self.gap, self.log, warm, run, found, bounded))

@@ -19,8 +19,8 @@ from optmodels.solution import Stop
 from solvers.milp.call import Call, Outcome
 
 POLL_SECONDS = 0.05
-# How long an interrupted HiGHS may take to reach its next check before it is left to end by itself.
-PATIENCE_SECONDS = 20.0
+# How long HiGHS may take to its next look at the clock, or at an interrupt, before it is left to end by itself.
+PATIENCE_SECONDS = 1.0
 # Tighter than HiGHS's own: through a big M, a binary that is nearly 1 buys a little of everything.
 FEASIBILITY = 1e-9
 
@@ -84,6 +84,9 @@ def solve(call: Call) -> Outcome:
             worker.join(POLL_SECONDS)
             collect()
             run.interrupt.heed()
+            if run.remaining < -PATIENCE_SECONDS:
+                interrupted.set()
+                return Outcome(Stop.TIME)
     except KeyboardInterrupt:
         interrupted.set()
         worker.join(PATIENCE_SECONDS)

@@ -80,7 +80,10 @@ class Network(FrontSolver):
         costs = assignment.arc_costs(_fixed(assignment))
         if problem.n * len(bounds.least) <= MOST_ARCS and self._densely(costs, run, value, bounds):
             return
-        flow = Flow(costs, value, bounds)
+        with run.halting() as halt:
+            self._by_flow(Flow(costs, value, bounds, halt), run)
+
+    def _by_flow(self, flow: Flow, run: Run) -> None:
         try:
             for doing in flow.steps():
                 if np.isfinite(flow.bound):
@@ -88,6 +91,7 @@ class Network(FrontSolver):
                 run.report(doing)
                 if run.expired:
                     break
+            _ = run.expired  # a flow that was halted says nothing more
         finally:
             # Judging is as much work as a pricing, so only the last and best assignment is offered.
             if flow.feasible and (flow.placed >= 0).all():

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.flow import Flow
+from optmodels.halting import Flag
 from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.solver import PROVEN, Run
@@ -39,14 +40,15 @@ class Range:
 
 def search_sizes(assignment: Assignment, centres: Floats, run: Run) -> None:
     """Offer assignments to the run and prove bounds on it until they meet or it expires."""
-    Branching(assignment, centres, run).search()
+    with run.halting() as halt:
+        Branching(assignment, centres, run, halt).search()
 
 
 class Branching:
     """Ranges of sizes, the most promising of them first."""
 
-    def __init__(self, assignment: Assignment, centres: Floats, run: Run) -> None:
-        self.assignment, self.run = assignment, run
+    def __init__(self, assignment: Assignment, centres: Floats, run: Run, halt: Flag) -> None:
+        self.assignment, self.run, self.halt = assignment, run, halt
         self.n, self.m = len(assignment.points), len(assignment.least)
         self.flows = 0
         self._costs = assignment.arc_costs(centres)
@@ -86,10 +88,12 @@ class Branching:
     def _solved(self, least: Ints, most: Ints) -> Range | None:
         """The cheapest assignment within these sizes; None if there is none, or no time to find it."""
         self.flows += 1
-        flow = Flow(self._costs, *self.assignment.network(least, most))
+        flow = Flow(self._costs, *self.assignment.network(least, most), self.halt)
         for _ in flow.steps():
             if self.run.expired:
                 return None
+        if flow.halted:
+            return None
         return Range(least, most, flow.home, flow.bound) if flow.feasible else None
 
     def _offer_balanced(self) -> None:

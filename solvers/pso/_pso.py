@@ -115,13 +115,8 @@ class Pso(FrontSolver):
             flight = self.flight(posed, run.seed)
             budget = self.budget(run, intensifier, flight.space.n_centroids)
             try:
-                while flight.iterations < budget.steps and run.seconds < budget.fly_until:
-                    decoded, costs = flight.step()
-                    feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
-                    if np.isfinite(feasible).any():
-                        run.offer(decoded.labels(int(np.argmin(feasible))))
-                    done, total = float(flight.iterations), float(budget.steps)
-                    run.report(f"iteration {flight.iterations}", done=done, total=total)
+                with run.halting(flight.space.halt):
+                    self._fly(flight, budget, run)
             finally:
                 used = flight.evaluations
                 run.details.update(evaluations=used)
@@ -133,6 +128,16 @@ class Pso(FrontSolver):
         if run.labels is not None and (better := self.polished(intensifier, run, run.labels, budget)):
             run.details.update(evaluations=used + better.evaluations)
             run.offer(better.labels)
+
+    def _fly(self, flight: Flight, budget: Budget, run: Run) -> None:
+        """Step by step, offering the best of each."""
+        while flight.iterations < budget.steps and run.seconds < budget.fly_until:
+            decoded, costs = flight.step()
+            feasible = np.where(decoded.partitions.missing == 0, costs, np.inf)
+            if np.isfinite(feasible).any():
+                run.offer(decoded.labels(int(np.argmin(feasible))))
+            done, total = float(flight.iterations), float(budget.steps)
+            run.report(f"iteration {flight.iterations}", done=done, total=total)
 
     def explore(self, problem: Problem, run: Run) -> None:
         """One swarm after the other; all feasible partitions that a particle stood for are candidates."""
@@ -238,13 +243,14 @@ class Swarms:
             self.run, self._intensifier, flight.space.n_centroids, place, len(self.options.lambdas)
         )
         try:
-            while flight.iterations < budget.steps and self.run.seconds < budget.fly_until:
-                decoded, _ = flight.step()
-                self.evaluations = before + flight.evaluations
-                costs = flight.native.measures.costs(decoded)
-                for i in np.flatnonzero(decoded.partitions.missing == 0).tolist():
-                    self.standing.archive.add(costs[i], partial(decoded.labels, i))
-                self._tell(f"lambda {weight:g}, iteration {flight.iterations}")
+            with self.run.halting(flight.space.halt):
+                while flight.iterations < budget.steps and self.run.seconds < budget.fly_until:
+                    decoded, _ = flight.step()
+                    self.evaluations = before + flight.evaluations
+                    costs = flight.native.measures.costs(decoded)
+                    for i in np.flatnonzero(decoded.partitions.missing == 0).tolist():
+                        self.standing.archive.add(costs[i], partial(decoded.labels, i))
+                    self._tell(f"lambda {weight:g}, iteration {flight.iterations}")
         finally:
             if self.options.faithful and (particle := flight.described()):
                 self.best_particles.append({"lambda": weight, **particle})
