@@ -103,7 +103,7 @@ class BalancedSpace(CentroidSpace):
                 flow.finish()
             if flow.halted:
                 return self._as_far_as(flow)
-            return exchanged(self.test, self._bounded, self.assignment.points, centres, flow.home, self.halt)
+            return exchanged(self.test, self._bounded, self.assignment.points, centres, flow.home, halt=self.halt)
         if not flow.finish():
             raise AssertionError("sizes and bounds that were found possible cannot be met")
         if flow.halted:
