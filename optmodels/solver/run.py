@@ -101,10 +101,13 @@ class Run:
         return True
 
     @contextmanager
-    def halting(self, flag: Flag | None = None) -> Iterator[Flag]:
-        """A flag for compiled loops, a given one or a new one: raised when the time is over or Ctrl-C is pressed."""
+    def halting(self, flag: Flag | None = None, grace: float = 0.0) -> Iterator[Flag]:
+        """A flag for compiled loops, a given one or a new one: raised when the time is over or Ctrl-C is pressed.
+
+        `grace` is by how many seconds later, for what must be finished to have anything at all.
+        """
         flag = lowered() if flag is None else flag
-        with raised_when(lambda: self.interrupt.pressed or self.remaining <= 0, flag):
+        with raised_when(lambda: self.interrupt.pressed or self.remaining <= -grace, flag):
             yield flag
 
     @property

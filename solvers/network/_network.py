@@ -22,6 +22,10 @@ from solvers.network.levels import first_level, levels, no_levels
 from solvers.network.sizes import CANNOT_MEET, search_sizes
 
 
+# Seconds beyond the limit in which a first assignment may still be found: something is better than nothing.
+GRACE = 1.0
+
+
 @dataclass(frozen=True)
 class Network(FrontSolver):
     """Least-cost flow: cost scaling and augmenting paths over each record's cheapest arcs, then pricing of all arcs.
@@ -80,7 +84,7 @@ class Network(FrontSolver):
         costs = assignment.arc_costs(_fixed(assignment))
         if problem.n * len(bounds.least) <= MOST_ARCS and self._densely(costs, run, value, bounds):
             return
-        with run.halting() as halt:
+        with run.halting(grace=GRACE) as halt:
             self._by_flow(Flow(costs, value, bounds, halt), run)
 
     def _by_flow(self, flow: Flow, run: Run) -> None:
