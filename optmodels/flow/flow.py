@@ -81,6 +81,7 @@ class Flow:
         self._value = np.ascontiguousarray(value, np.int32)
         self._complete = self.m <= _ALL
         self.placed = np.full(self.n, -1, np.int64)
+        self._arcs = Arcs(np.zeros(self.n + 1, np.int64), np.zeros(0, np.int32), np.zeros(0))
         try:
             self._prepare()
         except Halted:

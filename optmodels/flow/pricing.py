@@ -44,7 +44,7 @@ def cheapest_arcs(
     An infinite price closes a centre to the records of a value. Large problems are searched in threads.
 
     Raises:
-        Halted: the flag was raised before all were found.
+        Halted: the flag was raised before all were found, where that takes more than a moment.
     """
     m = prices.shape[1]
     centres = np.arange(m)
@@ -52,8 +52,10 @@ def cheapest_arcs(
     part_size = max(step, _PART // step * step)
     count = min(count, m)
 
+    large = len(rows) * m >= _LARGE
+
     def searched(first: int) -> Cheapest:
-        if halt is not None and halt[0]:
+        if large and halt is not None and halt[0]:
             raise Halted
         chosen = rows[first : first + part_size]
         targets = np.empty((len(chosen), count), np.int32)
@@ -66,7 +68,7 @@ def cheapest_arcs(
         return Cheapest(chosen, targets, costs, reduced)
 
     starts = range(0, len(rows), part_size)
-    if len(rows) * m < _LARGE:
+    if not large:
         return [searched(first) for first in starts]
     with threads() as pool:
         return list(pool.map(searched, starts))

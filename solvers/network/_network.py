@@ -21,7 +21,6 @@ from optmodels.structures import Assignment, Structure
 from solvers.network.levels import first_level, levels, no_levels
 from solvers.network.sizes import CANNOT_MEET, search_sizes
 
-
 # Seconds beyond the limit in which a first assignment may still be found: something is better than nothing.
 GRACE = 1.0
 
