@@ -74,8 +74,8 @@ def test_a_flow_that_is_halted_claims_nothing() -> None:
     assert (flow.placed == -1).all()
 
 
-def test_decisions_decoded_after_the_end_count_as_broken() -> None:
-    problem = Aminifar(k=5).build(people(60))
+def test_decisions_decoded_after_the_end_count_as_broken_where_more_than_bounds_is_asked_for() -> None:
+    problem = Aminifar(k=10, t=0.9).build(people(60))
     space = BalancedSpace.of(problem.require(Centroids), problem.require(Assignment))
     decision = problem.require(Assignment).centres.ravel()[None, :]  # type: ignore[union-attr]
     assert not space.decode(decision).partitions.missing.any()
