@@ -18,11 +18,13 @@ from pandas.api.types import is_integer_dtype
 
 from optmodels.errors import InputError, finite, unknown
 from optmodels.files import write_whole
+from optmodels.markup import MOST_CELLS, grid, notebook
+from optmodels.plot.points import axis_title, front_points
 from optmodels.problem import Formulation, Problem
 from optmodels.solution import Solution, Status, Stop
 
 if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+    from optmodels.plot.figures import Backend
 
 # Objective values closer than this are one point: the same partition priced in another order.
 _SAME = 1e-12
@@ -244,11 +246,15 @@ class ParetoFront:
                 )
         return point
 
-    def plot(self) -> Figure:
-        """The first two objectives as a plotly figure, a third as colour, with proven bounds where there are any."""
-        from optmodels.plot.figures import front_figure
+    def plot(self, *, x: str | None = None, y: str | None = None, backend: Backend = "plotly") -> Any:
+        """The front as a figure: numbered points, knee and extremes, which way is better, and what is proven.
 
-        return front_figure(self.frame(), self.problem.objectives)
+        The second objective is to the right and the first upwards unless `x` and `y` name others; a third is colour.
+        It is a Plotly figure, or with the backend "matplotlib" one for print. `optmodels.plot.points` has the data.
+        """
+        from optmodels.plot.figures import front_figure, in_backend
+
+        return in_backend(front_figure(front_points(self), self.problem.objectives, x=x, y=y), backend)
 
     def _scaled(self) -> NDArray[np.float64]:
         if not len(self):
@@ -269,6 +275,28 @@ class ParetoFront:
     def _span(self) -> str:
         frame = self.frame()
         return ", ".join(f"{name} {frame[name].min():.6g} to {frame[name].max():.6g}" for name in self.names)
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "formulation": self.problem.formulation.name,
+            "conditions": self.problem.conditions.describe(),
+            "solver": self.details.get("solver", ""),
+        }
+        if not len(self):
+            return notebook("ParetoFront without points", facts)
+        shown = front_points(self).head(MOST_CELLS)
+        titles = ["point", *(axis_title(objective) for objective in self.problem.objectives), "gap", "known for"]
+        rows = [
+            (
+                row["number"],
+                *(f"{row[name]:.6g}" for name in self.names),
+                "" if pd.isna(row["gap"]) else f"{row['gap']:.2%}",
+                row["marks"],
+            )
+            for row in shown.to_dict("records")
+        ]
+        more = f"{len(self) - len(shown):,} more" if len(self) > len(shown) else None
+        return notebook(f"ParetoFront of {len(self):,} points", facts, grid(titles, rows), more)
 
     def __repr__(self) -> str:
         return f"ParetoFront({len(self)} points; {self._span()})" if len(self) else "ParetoFront(no points)"

@@ -48,10 +48,10 @@ def joined(parts: Iterable[object], between: str = "") -> Markup:
     return Markup(escaped(between).join(escaped(part) for part in parts if part is not None))
 
 
-def name(value: object) -> Markup:
+def named(value: object) -> Markup:
     """A name or a value from data: on its own in its direction of writing, and shortened if it is very long.
 
-    >>> name("<script>")
+    >>> named("<script>")
     '<bdi>&lt;script&gt;</bdi>'
     """
     text = "(empty)" if str(value) == "" else str(value)
@@ -60,7 +60,7 @@ def name(value: object) -> Markup:
 
 def names(values: Iterable[object]) -> Markup:
     """Names one after the other."""
-    return joined((name(value) for value in values), ", ")
+    return joined((named(value) for value in values), ", ")
 
 
 def grid(header: Sequence[object], rows: Iterable[Sequence[object]], **attributes: object) -> Markup:
@@ -72,6 +72,6 @@ def grid(header: Sequence[object], rows: Iterable[Sequence[object]], **attribute
 
 def notebook(title: str, facts: Mapping[str, object], *parts: object) -> Markup:
     """What a notebook shows of an object: its name, a few facts, and whatever more there is."""
-    rows = [(escaped(key), value if isinstance(value, Markup) else name(value)) for key, value in facts.items()]
+    rows = [(escaped(key), value if isinstance(value, Markup) else named(value)) for key, value in facts.items()]
     table = grid((), rows, style="text-align: left") if rows else None
     return tag("div", tag("strong", title), table, *parts, class_="optmodels")

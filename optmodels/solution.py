@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from optmodels.errors import InfeasibleError, NoSolutionError
-from optmodels.partition import Labels
+from optmodels.markup import notebook
+from optmodels.partition import Labels, class_sizes
+from optmodels.plot.classes import class_size_bands
 
 if TYPE_CHECKING:
+    from optmodels.plot.figures import Backend
     from optmodels.problem import Problem
     from optmodels.release import Method, Release
 
@@ -126,6 +129,28 @@ class Solution:
             "reason": self.reason,
             "details": dict(self.details),
         }
+
+    def plot_classes(self, *, backend: Backend = "plotly") -> Any:
+        """How many classes there are of each size, as a figure; `optmodels.plot.classes` has the data."""
+        from optmodels.plot.figures import bars_figure, in_backend
+
+        labels = self.require()
+        found = class_size_bands(class_sizes(labels[labels >= 0]))
+        bars = found[["label", "classes"]].rename(columns={"label": "records"})
+        title = f"{int(found['classes'].sum()):,} classes by the number of their records"
+        return in_backend(bars_figure({"classes": bars}, title=title, value="classes"), backend)
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "status": f"{self.status} by {self.solver}, stopped: {self.stop}",
+            "conditions": self.problem.conditions.describe(),
+            **{name: f"{value:.6g}" for name, value in self.values.items()},
+            "gap": "nothing is proven" if self.gap is None else f"{self.gap:.3%}",
+            "seconds": f"{self.seconds:.2f}",
+        }
+        if self.labels is None:
+            return notebook(f"Solution of {self.problem.formulation.name}: none", {**facts, "reason": self.reason})
+        return notebook(f"Solution of {self.problem.formulation.name}", facts)
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value:.6g}" for name, value in self.values.items())

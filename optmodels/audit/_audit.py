@@ -16,11 +16,14 @@ from optmodels.audit.findings import Findings
 from optmodels.audit.levels import SensitiveLevels, sensitive_levels
 from optmodels.audit.text import audit_text
 from optmodels.errors import InputError, unknown
+from optmodels.markup import grid, named, notebook
 from optmodels.metrics import loss, privacy, risk
 from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
+from optmodels.plot.risks import risk_change
 from optmodels.table.encoding import places_in_order
 
 if TYPE_CHECKING:
+    from optmodels.plot.figures import Backend
     from optmodels.table import Table
     from optmodels.table.hierarchy import Hierarchy
 
@@ -42,6 +45,33 @@ class Audit(Findings):
         from optmodels.report import Dossier, page
 
         return page(Dossier(audit=self, frame=frame, source=source or {}))
+
+    def plot(self, before: Audit | None = None, *, backend: Backend = "plotly") -> Any:
+        """Its risks as a figure, beside those of the table `before` if given; `optmodels.plot.risks` has the data."""
+        from optmodels.plot.figures import bars_figure, in_backend
+
+        found = risk_change(before, self)
+        bars = found[["meaning", *(["before"] if before is not None else []), "after"]]
+        title = f"Risks of {self.records:,} records in {self.classes:,} classes"
+        value = "chance or share (lower is better)"
+        return in_backend(bars_figure({"": bars}, title=title, value=value, percent=True, horizontal=True), backend)
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "k": f"{self.k:,}",
+            "quasi-identifiers": ", ".join(self.quasi),
+            "largest chance to pick a known person's record": f"{self.prosecutor:.4g}",
+        }
+        titles = ("sensitive", "distinct l", "entropy l", "largest share", "t", "ground")
+        rows = [
+            (named(one), of.distinct_l, f"{of.entropy_l:.4g}", f"{of.alpha:.4g}", f"{of.t_emd:.4g}", of.t_ground)
+            for one, of in self.sensitive.items()
+        ]
+        return notebook(
+            f"Audit of {self.records:,} records in {self.classes:,} classes",
+            facts,
+            grid(titles, rows) if rows else None,
+        )
 
     def __str__(self) -> str:
         return audit_text(self)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import InputError, RefusedError, unknown
+from optmodels.markup import notebook
 from optmodels.metrics.loss import attribute_losses
 from optmodels.objectives import OWN, QUANTITIES, Objective, objective_named
 from optmodels.partition import Labels, canonical
@@ -150,6 +151,15 @@ class Problem(ABC):
     def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
         """What the release of a partition loses of each quasi-identifier, of what one class of everybody would lose."""
         return attribute_losses(self.table, self.check(labels), self.release_method)
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "formulation": self.formulation.name,
+            "parameters": {key: value for key, value in self.formulation.to_dict().items() if value is not None},
+            "conditions": self.conditions.describe(),
+            "objectives": ", ".join(f"{one.name} ({one.sense})" for one in self.objectives),
+        }
+        return notebook(f"Problem of {self.n:,} records", facts)
 
     def structures(self) -> Iterator[Structure]:
         """What solvers may know of the problem beyond its judge; models with more to say add to it.

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,16 +15,19 @@ from pandas.api import types
 
 from optmodels.audit import Audit, audit, audit_table
 from optmodels.audit.kept import kept_columns
-from optmodels.errors import BrokenPromiseError
+from optmodels.errors import BrokenPromiseError, InputError, unknown
 from optmodels.files import write_whole
+from optmodels.markup import grid, named, notebook
 from optmodels.metrics.loss import attribute_losses, gcp, released_information_loss
 from optmodels.partition import canonical
+from optmodels.plot.changes import distribution_change
 from optmodels.plot.readings import Recoded
 from optmodels.recoding import Method, in_value_order, recode
 
 if TYPE_CHECKING:
     from optmodels.conditions import Conditions
     from optmodels.front import ParetoFront
+    from optmodels.plot.figures import Backend
     from optmodels.table import Table
 
 __all__ = ["Method", "Release", "recode", "release"]
@@ -70,6 +73,47 @@ class Release:
     def save_report(self, path: str | Path) -> Path:
         """Write the report, one HTML page that needs nothing else."""
         return write_whole(path, lambda file: file.write_text(self.to_html(), encoding="utf-8"))
+
+    def plot(self, *columns: str, backend: Backend = "plotly") -> Any:
+        """How the values of some columns are spread, before and after; of all quasi-identifiers unless some are named.
+
+        `optmodels.plot.changes` has the data.
+        """
+        from optmodels.plot.figures import bars_figure, in_backend
+
+        if self.recoded is None:
+            raise InputError("This release does not know what it was made from, so there is no before to show.")
+        for one in columns:
+            if one not in self.frame.columns:
+                raise unknown("column", one, map(str, self.frame.columns))
+        panels = {one: distribution_change(self.recoded, one) for one in columns or self.recoded.quasi}
+        return in_backend(bars_figure(panels, title="Records before and after", value="records"), backend)
+
+    def plot_loss(self, *, backend: Backend = "plotly") -> Any:
+        """What was lost of each quasi-identifier, where 100% is as much as one class of everybody loses."""
+        from optmodels.plot.figures import bars_figure, in_backend
+
+        losses = self.audit.attribute_loss
+        bars = pd.DataFrame({"attribute": list(losses), "lost": list(losses.values())})
+        figure = bars_figure(
+            {"": bars},
+            title="Loss of each quasi-identifier",
+            value="share of what one class of everybody loses (lower is better)",
+            percent=True,
+            warned=self.audit.all_but_lost,
+            horizontal=True,
+        )
+        return in_backend(figure, backend)
+
+    def _repr_html_(self) -> str:
+        lost = ", ".join(f"{one} {share:.1%}" for one, share in self.audit.attribute_loss.items())
+        facts = {"promise": self.audit.promise or "", "recoding": self.method, "lost": lost}
+        rows = [[named(cell) for cell in row] for row in self.frame.head(5).itertuples(index=False)]
+        return notebook(
+            f"Release of {len(self.frame):,} records, k = {self.audit.k:,}",
+            facts,
+            grid([named(column) for column in self.frame.columns], rows),
+        )
 
     def to_html(
         self,

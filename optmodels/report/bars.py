@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from optmodels.markup import Markup, name, tag
+from optmodels.markup import Markup, named, tag
 
 _WIDTH = 100.0
 _MARK = 1.0  # how thick the mark of a value on a range is
@@ -48,7 +48,7 @@ def bars(
     body = [
         tag(
             "tr",
-            tag("th", row.label if isinstance(row.label, Markup) else name(row.label), scope="row"),
+            tag("th", row.label if isinstance(row.label, Markup) else named(row.label), scope="row"),
             tag("td", _drawn(row), class_="bar"),
             tag("td", row.text),
             class_="warn" if row.warn else "",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from optmodels.markup import Markup, joined, name, names, tag
+from optmodels.markup import Markup, joined, named, names, tag
 from optmodels.report.words import GROUNDS, number, percent
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def _of_guessing(audit: Audit, promise: Mapping[str, Any]) -> Iterator[Markup]:
         if sure:
             share = percent(sure / max(1, audit.records))
             yield _point(
-                joined(("Certainty about ", name(attribute), ".")),
+                joined(("Certainty about ", named(attribute), ".")),
                 f"{sure:,} records ({share}) are in groups in which all have the same value: who knows that a person "
                 "is in such a group knows the value, however large it is. Ask for diversity (distinct l, 2 or more).",
                 serious=True,
@@ -62,20 +62,20 @@ def _of_guessing(audit: Audit, promise: Mapping[str, Any]) -> Iterator[Markup]:
         if levels.alpha < 1 and not sure:
             how = "No promise bounds this. " if not bounded else ""
             yield _point(
-                joined(("Guessing ", name(attribute), ".")),
+                joined(("Guessing ", named(attribute), ".")),
                 f"In the least mixed group {percent(levels.alpha)} of the records have the same value: a guess is "
                 f"right that often. {how}Two values that mean the same to a reader (two cancers) count as different.",
                 serious=not bounded and levels.alpha > 0.5,
             )
         if _asked(promise, "t", attribute) is None:
             yield _point(
-                joined(("Groups that differ from the rest in ", name(attribute), ".")),
+                joined(("Groups that differ from the rest in ", named(attribute), ".")),
                 f"The mix in some group differs from the whole table's by {number(levels.t_emd)} (0 is the same mix, 1 "
                 f"is nothing in common; {GROUNDS[levels.t_ground]}), which no promise (t) bounds.",
             )
         elif levels.t_ground != "equal" and levels.t_equal > 2 * levels.t_emd:
             yield _point(
-                joined(("What t means for ", name(attribute), ".")),
+                joined(("What t means for ", named(attribute), ".")),
                 f"It is measured with a ground on which {GROUNDS[levels.t_ground]}, and reaches "
                 f"{number(levels.t_emd)}. Where all values count as equally different, the same groups differ by "
                 f"{number(levels.t_equal)}.",
@@ -87,7 +87,7 @@ def _of_columns(dossier: Dossier) -> Iterator[Markup]:
     if kept:
         columns: Mapping[str, float] = kept["columns"]  # type: ignore[assignment]
         together = percent(float(kept["alone_with_quasi_and_kept"]))  # type: ignore[arg-type]
-        alone = [joined((name(one), f" ({percent(share)} alone with their value)")) for one, share in columns.items()]
+        alone = [joined((named(one), f" ({percent(share)} alone with their value)")) for one, share in columns.items()]
         text = (
             "Released unchanged and covered by no promise: ",
             joined(alone, ", "),

@@ -8,7 +8,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from optmodels.markup import Markup, grid, joined, name, tag
+from optmodels.markup import Markup, grid, joined, named, tag
 from optmodels.report.dossier import Dossier
 from optmodels.report.words import number, plain, proven
 
@@ -38,7 +38,7 @@ _RECODED = {
 
 def measures(audit: Audit) -> Markup:
     """Every level that is measured of every sensitive attribute."""
-    titles = ("measure", *(name(one) for one in audit.sensitive))
+    titles = ("measure", *(named(one) for one in audit.sensitive))
     rows: list[tuple[object, ...]] = [
         (
             joined((tag("b", title), " ", tag("span", meaning, class_="soft"))),
@@ -56,23 +56,23 @@ def columns(dossier: Dossier) -> Markup | None:
     how = _RECODED.get(dossier.method or "", "compared as it is")
     kinds: Mapping[str, str] = {} if recoded is None else recoded.original.kinds
     rows: list[tuple[object, object]] = [
-        (name(one), f"quasi-identifier ({_ROLES[kinds[one]]}), {how}" if one in kinds else "quasi-identifier")
+        (named(one), f"quasi-identifier ({_ROLES[kinds[one]]}), {how}" if one in kinds else "quasi-identifier")
         for one in audit.quasi
     ]
-    rows += [(name(one), "sensitive: protected by the promise, released as it is") for one in audit.sensitive]
+    rows += [(named(one), "sensitive: protected by the promise, released as it is") for one in audit.sensitive]
     if recoded is not None:
         roles = recoded.original.roles
         if roles.target is not None and roles.target not in audit.sensitive:
-            rows.append((name(roles.target), "target: released as it is"))
-        rows += [(name(one), "identifier: dropped") for one in roles.identifiers]
+            rows.append((named(roles.target), "target: released as it is"))
+        rows += [(named(one), "identifier: dropped") for one in roles.identifiers]
         said = dict.fromkeys((*audit.quasi, *audit.sensitive, *roles.identifiers, roles.target or ""))
         rows += [
-            (name(one), "kept as it is, and covered by no promise")
+            (named(one), "kept as it is, and covered by no promise")
             for one in recoded.original.frame.columns
             if one not in said
         ]
         dropped = getattr(recoded.original, "dropped", ())
-        rows += [(name(one), "dropped") for one in dropped if one not in said]
+        rows += [(named(one), "dropped") for one in dropped if one not in said]
     return joined((grid(("column", "what it is and what became of it"), rows), _records(dossier)))
 
 
@@ -114,10 +114,10 @@ def making(dossier: Dossier) -> Markup:
         if value not in (None, {}, ""):
             facts.append((title, f"{value:.3%}" if key == "gap" else plain(value)))
     details = _without_nothing(dict(record.get("details") or {}))
-    facts += [(name(key.replace("_", " ")), plain(value)) for key, value in details.items()]
+    facts += [(named(key.replace("_", " ")), plain(value)) for key, value in details.items()]
     for key, title in (("data", "data"), ("sha256", "SHA-256 of the data")):
         if dossier.source.get(key):
-            facts.append((title, name(dossier.source[key])))
+            facts.append((title, named(dossier.source[key])))
     made = dossier.made or datetime.now().astimezone()
     facts.append(("written", made.strftime("%Y-%m-%d %H:%M %Z").strip()))
     facts.append(("versions", f"Python {platform.python_version()}, {_versions()}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from optmodels.markup import Markup, name, tag
+from optmodels.markup import Markup, named, tag
 from optmodels.report import sections
 from optmodels.report.dossier import Dossier
 from optmodels.report.style import STYLE
@@ -54,7 +54,7 @@ def _about(dossier: Dossier) -> Markup:
         "Measured on the released table itself, as an attacker would meet it"
         if dossier.is_release
         else "Measured on the table as it stands, as an attacker would meet it",
-        None if data is None else tag("span", "; data: ", name(data)),
+        None if data is None else tag("span", "; data: ", named(data)),
         ". This page shows counts and shares of the original table, never one of its records."
         if dossier.before
         else ".",

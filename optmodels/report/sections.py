@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from optmodels.markup import Markup, grid, joined, name, names, tag
+from optmodels.markup import Markup, grid, joined, named, names, tag
 from optmodels.plot.changes import correlation_change, distribution_change, mean_change
 from optmodels.plot.classes import class_size_bands, riskiest_classes, sensitive_range
 from optmodels.plot.points import direction, front_points
@@ -129,7 +129,7 @@ def _relations(dossier: Dossier) -> Markup | None:
         return None
     means = [
         (
-            name(row["attribute"]),
+            named(row["attribute"]),
             *(number(_short(row[key])) for key in ("mean_before", "mean_after", "sd_before", "sd_after")),
         )
         for row in mean_change(recoded).to_dict("records")
@@ -140,7 +140,7 @@ def _relations(dossier: Dossier) -> Markup | None:
     order = (changed["before"] - changed["after"]).abs().sort_values(ascending=False).index[:_MOST_ROWS]
     related = [
         (
-            joined((name(row["one"]), " and ", name(row["other"]))),
+            joined((named(row["one"]), " and ", named(row["other"]))),
             row["measure"],
             f"{row['before']:.2f}",
             f"{row['after']:.2f}",
@@ -189,7 +189,7 @@ def _distribution(dossier: Dossier, column: str) -> Markup:
         told = count == 0 or count >= dossier.least_shown
         text = f"{was:.0%} → {now:.0%}" if told else f"few → {now:.0%}"
         rows.append(Bar(value, (was / longest if told else None, now / longest), text))
-    return bars(name(column), rows, legend=("before", "after"))
+    return bars(named(column), rows, legend=("before", "after"))
 
 
 def groups(dossier: Dossier) -> Markup | None:
@@ -219,9 +219,9 @@ def _riskiest(dossier: Dossier) -> Markup | None:
             guessed = percent(row["guessed"])
         else:
             known = joined(
-                (joined((name(one), " ", name(value))) for one, value in zip(audit.quasi, listed, strict=True)), ", "
+                (joined((named(one), " ", named(value))) for one, value in zip(audit.quasi, listed, strict=True)), ", "
             )
-            guessed = joined((percent(row["guessed"]), " (", name(row["of"]), ")")) if row["of"] else "-"
+            guessed = joined((percent(row["guessed"]), " (", named(row["of"]), ")")) if row["of"] else "-"
         rows.append(
             tag(
                 "tr",
@@ -258,7 +258,7 @@ def sensitive(dossier: Dossier) -> Markup | None:
             )
             for row in found.to_dict("records")
         ]
-        pictures.append(bars(name(one), rows, value="table (groups)"))
+        pictures.append(bars(named(one), rows, value="table (groups)"))
     note = tag(
         "p",
         "The mark is the share of a value in the whole table, the bar reaches from its least to its largest share in a "

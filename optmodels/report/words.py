@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from optmodels.markup import Markup, escaped, joined, name, names
+from optmodels.markup import Markup, escaped, joined, named, names
 
 if TYPE_CHECKING:
     from optmodels.audit import Audit
@@ -97,7 +97,7 @@ def _of(given: Any, attribute: str, usual: str) -> str:
 
 def _distinct(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
     found = audit.sensitive[attribute].distinct_l
-    words = joined(("In every group there are at least ", str(asked), " different values of ", name(attribute), "."))
+    words = joined(("In every group there are at least ", str(asked), " different values of ", named(attribute), "."))
     return Promised(words, "distinct l-diversity", f"at least {asked}", f"{found:,}", found >= asked)
 
 
@@ -106,7 +106,7 @@ def _entropy(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> 
     words = joined(
         (
             "The values of ",
-            name(attribute),
+            named(attribute),
             " in every group are as hard to guess as if there were at least ",
             f"{asked:g} equally frequent ones.",
         )
@@ -122,7 +122,7 @@ def _recursive(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -
     words = joined(
         (
             "In every group the most frequent value of ",
-            name(attribute),
+            named(attribute),
             f" occurs less than {c:g} times as often as the "
             f"values from the {_ordinal(least)} most frequent on together.",
         )
@@ -135,7 +135,7 @@ def _share(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Pr
     words = joined(
         (
             "No value of ",
-            name(attribute),
+            named(attribute),
             f" makes up more than {percent(asked)} of a group: whoever guesses is right no more often than that.",
         )
     )
@@ -149,7 +149,7 @@ def _beta(audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) 
     words = joined(
         (
             "Knowing the group raises the confidence in any value of ",
-            name(attribute),
+            named(attribute),
             f" by no more than {asked:g} times what it is in the whole table ({kind}).",
         )
     )
@@ -161,7 +161,7 @@ def _delta(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Pr
     words = joined(
         (
             "Every value of ",
-            name(attribute),
+            named(attribute),
             " occurs in every group, neither much more nor much less often than in the "
             "whole table (difference of logarithms).",
         )
@@ -177,7 +177,7 @@ def _closeness(audit: Audit, attribute: str, asked: Any, promise: Mapping[str, A
     words = joined(
         (
             "The mix of ",
-            name(attribute),
+            named(attribute),
             f" in every group differs from that in the whole table by no more than {asked:g}, where {GROUNDS[ground]}.",
         )
     )
@@ -215,8 +215,8 @@ def plain(value: object) -> Markup:
     if isinstance(value, float):
         return escaped(number(value))
     if isinstance(value, Mapping):
-        return joined((joined((name(key), " ", plain(inner))) for key, inner in value.items()), ", ")
+        return joined((joined((named(key), " ", plain(inner))) for key, inner in value.items()), ", ")
     if isinstance(value, (list, tuple)):
         more = f", … ({len(value):,} in all)" if len(value) > _LISTED else ""
         return joined((joined((plain(inner) for inner in value[:_LISTED]), ", "), more))
-    return name(value)
+    return named(value)

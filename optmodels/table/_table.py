@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
@@ -32,8 +32,12 @@ from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.measuring import Measuring
 from optmodels.table.reading import TextFormat, as_frame, column_names, is_text_file, read_frame, without_missing_words
 from optmodels.table.roles import Kind, MoreRoles, Roles, Scaling, SomeRoles, names_roles
+from optmodels.table.showing import table_figure, table_html
 from optmodels.table.spelling import typed
 from optmodels.table.summary import Whole
+
+if TYPE_CHECKING:
+    from optmodels.plot.figures import Backend
 
 _RUN_LEVELS = 4  # steps from the values of a number to the root of the hierarchy that is built for it
 _HAIR = 1e-9  # 81 ** (1 / 4) is a hair more than 3
@@ -424,6 +428,16 @@ class Table:
         if kind == "categorical":
             return Hierarchy(values, [])
         return Hierarchy.of_neighbours(values, fanout=max(2, ceil(len(values) ** (1 / _RUN_LEVELS) - _HAIR)))
+
+    def plot(self, *columns: str, backend: Backend = "plotly") -> Any:
+        """How the values of some columns are spread; of all with a role unless some are named.
+
+        It is a Plotly figure, or with the backend "matplotlib" one for print. `optmodels.plot.changes` has the data.
+        """
+        return table_figure(self, columns, backend)
+
+    def _repr_html_(self) -> str:
+        return table_html(self)
 
     def __repr__(self) -> str:
         quasi = ", ".join(f"{name} {kind}" for name, kind in self.roles.quasi.items())

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from optmodels.errors import InputError, nearest
+from optmodels.markup import MOST_CELLS, grid, named, notebook
 
 ROOT = "*"
 
@@ -259,6 +260,13 @@ class Hierarchy:
         return isinstance(other, Hierarchy) and self.to_frame().equals(other.to_frame())
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        levels = self.to_frame().head(MOST_CELLS)
+        rows = [[named(cell) for cell in row] for row in levels.itertuples(index=False)]
+        more = f"{len(self.values) - len(rows):,} more values" if len(self.values) > len(rows) else None
+        titles = [f"level {level}" for level in levels.columns]
+        return notebook(f"Hierarchy of {len(self.values):,} values", {}, grid(titles, rows), more)
 
     def __repr__(self) -> str:
         return f"Hierarchy({len(self.values)} values, {self.n_levels} levels)"

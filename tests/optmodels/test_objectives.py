@@ -246,7 +246,7 @@ def test_plots_of_two_and_of_three_objectives() -> None:
     assert ParetoFront.of(falling, solutions_of(falling)).plot().data[0].line.shape == "hv"
     three = problem.with_objectives("loss", "classes", "homogeneity")
     figure = ParetoFront.of(three, solutions_of(three)).plot()
-    assert figure.data[0].mode == "markers"
+    assert figure.data[0].mode == "markers+text"
     assert len(figure.data[0].marker.color) == len(figure.data[0].x)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from optmodels.audit import Audit, audit, audit_table
 from optmodels.conditions import Conditions
-from optmodels.markup import Markup, escaped, name, tag
+from optmodels.markup import Markup, escaped, named, tag
 from optmodels.release import Release, release
 from optmodels.report.words import percent, promised
 from optmodels.table import Table
@@ -198,7 +198,7 @@ def test_hostile_names_and_values_are_text() -> None:
 
 @given(st.text(max_size=60))
 def test_text_is_never_markup(text: str) -> None:
-    for found in (tag("p", text, title=text), name(text)):
+    for found in (tag("p", text, title=text), named(text)):
         reader = read(found)
         assert set(reader.tags) <= {"p", "bdi"}
     assert isinstance(escaped(text), Markup)
