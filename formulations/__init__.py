@@ -6,6 +6,7 @@ from optmodels.exports import lazy
 
 if TYPE_CHECKING:
     from formulations.aminifar import Aminifar as Aminifar
+    from formulations.generalisation import Generalisation as Generalisation
     from formulations.liang_samavi import LiangSamavi as LiangSamavi
     from formulations.majeed_hwang import MajeedHwang as MajeedHwang
     from formulations.mass import Mass as Mass
@@ -16,6 +17,7 @@ _names, __getattr__, __dir__ = lazy(
     __name__,
     {
         "formulations.aminifar": ["Aminifar"],
+        "formulations.generalisation": ["Generalisation"],
         "formulations.liang_samavi": ["LiangSamavi"],
         "formulations.majeed_hwang": ["MajeedHwang"],
         "formulations.mass": ["Mass"],

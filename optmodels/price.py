@@ -2,7 +2,10 @@
 
 A *spread* is the squared distance to the class mean plus weighted mismatches with the class mode
 (microaggregation, MO-OBAM); an *extent* is the class size times the sides of its bounding box, a
-categorical side being the number of further distinct values (loss metric, NCP, Liang-Samavi).
+categorical side being the number of further distinct values (loss metric, NCP, Liang-Samavi). A *hierarchy* price is
+an extent whose codes are leaves of trees: the side is what the lowest node above them all costs. With the leaves
+numbered depth first every node holds consecutive ones, so that the least and the greatest leaf of a class say which
+node that is, as the two ends of an interval do.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numba import njit
@@ -18,12 +21,15 @@ from numpy.typing import NDArray
 
 from optmodels.partition import Labels, members
 from optmodels.table import Table
+from optmodels.table.hierarchy import Hierarchy
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
+PriceName = Literal["spread", "extent", "hierarchy"]  # in the order of the kinds
 
 SPREAD = 0
 EXTENT = 1
+HIERARCHY = 2
 _FAR = 1e3  # widths of a column from zero to its middle, beyond which it is moved
 _REMEMBERED = 200_000  # classes of a plain price
 
@@ -39,15 +45,16 @@ class Price:
     2.0
     """
 
-    name: Literal["spread", "extent"]
+    name: PriceName
     numeric: Floats
     codes: Codes
     code_weights: Floats
+    climbs: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # of a hierarchy price, see `climbs_of`
 
     @property
     def kind(self) -> int:
         """The price as the integer that compiled kernels branch on."""
-        return SPREAD if self.name == "spread" else EXTENT
+        return get_args(PriceName).index(self.name)
 
     @property
     def n(self) -> int:
@@ -61,11 +68,12 @@ class Price:
     def of(self, rows: NDArray[np.integer]) -> float:
         """The price of one class, given its records."""
         rows = np.asarray(rows, np.int64)
-        return float(class_price(self.kind, self.numeric, self.codes, self.code_weights, rows))
+        return float(class_price(self.kind, self.numeric, self.codes, self.code_weights, self.climbs, rows))
 
     def per_class(self, labels: Labels) -> Floats:
         """The price of every class of a partition; labels run from 0 to C-1."""
-        prices: Floats = class_prices(self.kind, self.numeric, self.codes, self.code_weights, *members(labels))
+        arrays = self.numeric, self.codes, self.code_weights, self.climbs
+        prices: Floats = class_prices(self.kind, *arrays, *members(labels))
         return prices
 
     def total(self, labels: Labels) -> float:
@@ -147,6 +155,87 @@ def extent(table: Table) -> Price:
     return Price("extent", sides, table.codes, code_weights)
 
 
+def hierarchy(table: Table) -> Price:
+    """Class size times the sum of the attributes' NCP, those with a hierarchy released as the lowest common node.
+
+    Such a side is weight * (leaves below the node - 1)/(leaves - 1). Numbers and ordinals without a hierarchy are
+    intervals as in `extent`; categories without one are kept or suppressed: the side is 0 or the weight.
+    """
+    own = [name for name in table.quasi if name in table.hierarchies or name in table.categorical]
+    free = [name for name in table.measured if name not in own]
+    columns = [table.measured.index(name) for name in free]
+    weights = np.array([table.weights[name] for name in free])
+    reach = table.ranges[columns]
+    sides = _centred(table.values[:, columns]) * (weights / np.where(reach > 0, reach, 1.0))
+    codes = np.empty((table.n, len(own)), np.int32)
+    climbs, before = [], 0
+    for j, name in enumerate(own):
+        if name in table.hierarchies:
+            tree, leaves = table.hierarchies[name], table.leaf_codes(name)
+        else:
+            tree, leaves = Hierarchy(range(len(table.levels[name])), []), table.level_codes(name)
+        places = tree.depth_first()
+        codes[:, j] = before + places[leaves]
+        climbs.append(climbs_of(tree, table.weights[name], before))
+        before += len(places)
+    code_weights = np.array([table.weights[name] for name in own], np.float64)
+    return Price("hierarchy", np.ascontiguousarray(sides), codes, code_weights, _side_by_side(climbs))
+
+
+def climbs_of(tree: Hierarchy, weight: float, before: int) -> Floats:
+    """What `node_cost` asks of each leaf, in depth-first order: the last leaf of the nodes above it, then their costs.
+
+    Leaves are numbered from `before` on.
+
+    >>> climbs_of(Hierarchy(["nurse", "doctor", "cook"], [["health", "health", "kitchen"]]), 1.0, 0).tolist()
+    [[1.0, 2.0, 0.5, 1.0], [1.0, 2.0, 0.5, 1.0], [2.0, 2.0, 0.0, 1.0]]
+    """
+    places = tree.depth_first()
+    above = np.empty_like(tree.nodes[:, 1:])
+    above[places] = tree.nodes[:, 1:]
+    last = np.zeros(len(tree.labels), np.int64)
+    last[above] = np.arange(before, before + len(above))[:, None]  # the last one written is the greatest
+    costs = weight * (tree.leaf_counts - 1) / max(len(above) - 1, 1)
+    return np.hstack([last[above].astype(np.float64), costs[above]])
+
+
+def leaf_places(price: Price) -> Floats:
+    """(n, codes) the leaves of a hierarchy price as places on lines as long as the attributes weigh.
+
+    Neighbouring leaves lie as far apart as the node costs that they meet in, so that a node's leaves lie together.
+    """
+    levels = price.climbs.shape[1] // 2
+    ends, costs = price.climbs[:, :levels], price.climbs[:, levels:]
+    numbers = np.arange(len(ends))
+    meeting = (ends > numbers[:, None]).argmax(axis=1)  # the level on which each leaf meets the next
+    gaps = np.where(ends[:, -1] > numbers, costs[numbers, meeting], 0.0)
+    places = np.concatenate([[0.0], np.cumsum(gaps)])
+    found = np.empty(price.codes.shape)
+    for j, weight in enumerate(price.code_weights.tolist()):
+        end = int(ends[price.codes[0, j], -1])
+        start = int(np.searchsorted(ends[:, -1], end))
+        long = places[end] - places[start]
+        found[:, j] = (places[price.codes[:, j]] - places[start]) * (weight / long if long > 0 else 0.0)
+    return found
+
+
+def on_lines(price: Price) -> Price:
+    """The geometry of a hierarchy price: a spread of numbers and of the leaves' places on lines."""
+    n = price.n
+    return Price("spread", np.hstack([price.numeric, leaf_places(price)]), np.zeros((n, 0), np.int32), np.zeros(0))
+
+
+def _side_by_side(climbs: list[Floats]) -> Floats:
+    """The climbs of all attributes, one below the other; lower trees get their root again and again."""
+    levels = max((one.shape[1] // 2 for one in climbs), default=0)
+    filled = []
+    for one in climbs:
+        own = one.shape[1] // 2
+        places = np.minimum(np.arange(levels), own - 1)
+        filled.append(np.hstack([one[:, places], one[:, own + places]]))
+    return np.vstack(filled) if filled else np.zeros((0, 0))
+
+
 def _centred(values: Floats) -> Floats:
     """The values, columns that lie far from zero for their width moved there: differences are all that counts.
 
@@ -166,8 +255,23 @@ def geometry(table: Table) -> Price:
     return spread(table.rescaled(scaling="range") if table.roles.scaling == "none" else table)
 
 
+@njit(cache=True, nogil=True, forceinline=True)
+def node_cost(climbs: Floats, low: int, high: int) -> float:
+    """What the lowest node above two leaves of a tree, and all between them, costs."""
+    if low == high:
+        return 0.0
+    levels = climbs.shape[1] // 2
+    level = 0
+    while climbs[low, level] < high:
+        level += 1
+    cost: float = climbs[low, levels + level]
+    return cost
+
+
 @njit(cache=True, nogil=True)
-def class_price(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, rows: NDArray[np.int64]) -> float:
+def class_price(
+    kind: int, numeric: Floats, codes: Codes, code_weights: Floats, climbs: Floats, rows: NDArray[np.int64]
+) -> float:
     """The price of the class made of `rows`."""
     size = len(rows)
     if size == 0:
@@ -191,7 +295,14 @@ def class_price(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, 
                 high = max(high, numeric[i, j])
             total += size * (high - low)
     for j in range(codes.shape[1]):
-        total += _categorical_price(kind, codes[:, j], code_weights[j], rows)
+        if kind == HIERARCHY:
+            first = last = codes[rows[0], j]
+            for i in rows:
+                first = min(first, codes[i, j])
+                last = max(last, codes[i, j])
+            total += size * node_cost(climbs, first, last)
+        else:
+            total += _categorical_price(kind, codes[:, j], code_weights[j], rows)
     return total
 
 
@@ -214,10 +325,16 @@ def _categorical_price(kind: int, codes: Codes, weight: float, rows: NDArray[np.
 
 @njit(cache=True, nogil=True)
 def class_prices(
-    kind: int, numeric: Floats, codes: Codes, code_weights: Floats, order: NDArray[np.int64], starts: NDArray[np.int64]
+    kind: int,
+    numeric: Floats,
+    codes: Codes,
+    code_weights: Floats,
+    climbs: Floats,
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
 ) -> Floats:
     """The prices of all classes of a partition given as a counting sort of its labels."""
     prices = np.empty(len(starts) - 1)
     for c in range(len(prices)):
-        prices[c] = class_price(kind, numeric, codes, code_weights, order[starts[c] : starts[c + 1]])
+        prices[c] = class_price(kind, numeric, codes, code_weights, climbs, order[starts[c] : starts[c + 1]])
     return prices

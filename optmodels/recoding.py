@@ -28,7 +28,8 @@ def recode(
       two), most frequent category.
     - `interval`: `[a-b]` for numbers and ordinals, `{a,b}` for categories; a single value stays as it is.
     - `hierarchy`: the lowest node of the attribute's hierarchy that covers the class, or where `levels` (classes,
-      quasi) says a higher one for it. Classes are numbered in the order of their first records.
+      quasi) says a higher one for it. Classes are numbered in the order of their first records. Without levels,
+      numbers and ordinals that have no hierarchy become intervals.
 
     >>> from optmodels.table import Table
     >>> table = Table(pd.DataFrame({"job": ["cook", "nurse", "cook"]}), quasi={"job": "categorical"})
@@ -110,6 +111,8 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
 
 
 def _ancestors(table: Table, name: str, labels: Labels, wanted: NDArray[np.int64] | None) -> pd.Series:
+    if name not in table.hierarchies and table.kinds[name] != "categorical" and wanted is None:
+        return _extents(table, name, labels)
     hierarchy, leaves = table.hierarchy(name), table.leaf_codes(name)
     levels = hierarchy.common_level(labels, leaves)
     if wanted is not None:

@@ -137,8 +137,9 @@ def _refused(problem: Problem, plan: Plan) -> str | None:
 
 def places_of(problem: Problem) -> Floats:
     """Records as points that are comparable across groups."""
-    levels = [len(problem.table.levels[name]) for name in problem.table.categorical]
-    return places_in_all(dear_price(problem), levels)
+    price = dear_price(problem)
+    levels = [len(problem.table.levels[name]) for name in problem.table.categorical] if price.codes.shape[1] else []
+    return places_in_all(price, levels)
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,9 @@ class Cost:
             tuple(
                 (float(weight), np.bincount(price.codes[:, j], minlength=len(table.levels[name])).astype(np.int64))
                 for j, (name, weight) in enumerate(zip(table.categorical, price.code_weights, strict=True))
-            ),
+            )
+            if of_everyone
+            else (),
         )
 
     def merged(self, other: Cost) -> Cost:

@@ -81,12 +81,7 @@ def attribute_losses(
     if method == "centroid":
         released = recode(table, labels) if recoded is None else recoded
         return {name: _ratio(_distance(table, name, released), _of_one_class(table, name)) for name in table.quasi}
-    if method == "hierarchy":
-        used = generalisation_levels(table, labels) if levels is None else levels
-        columns = [_covered_leaves(table, name, labels, used[:, j]) for j, name in enumerate(table.quasi)]
-        covered = np.column_stack(columns)
-    else:
-        covered = cell_losses(table, labels)
+    covered = _released_losses(table, labels, levels) if method == "hierarchy" else cell_losses(table, labels)
     shares = class_sizes(labels) @ covered / table.records_in_all
     return dict(zip(table.quasi, shares.tolist(), strict=True))
 
@@ -141,15 +136,15 @@ def ncp(table: Table, labels: Labels) -> float:
     return float(class_sizes(labels) @ cell_losses(table, labels).sum(axis=1))
 
 
-def gcp(table: Table, labels: Labels, levels: NDArray[np.int64] | None = None) -> float:
+def gcp(table: Table, labels: Labels, levels: NDArray[np.int64] | None = None, *, method: Method = "interval") -> float:
     """Global certainty penalty: the mean cell loss, between 0 and 1.
 
-    With `levels` (classes, quasi) a cell loses (leaves below its node on that level - 1) / (all leaves - 1).
+    Released through hierarchies, on the lowest levels or on `levels` (classes, quasi), a cell loses (leaves below its
+    node - 1) / (all leaves - 1), whatever the kind of its attribute.
     """
-    if levels is None:
+    if levels is None and method != "hierarchy":
         return ncp(table, labels) / (table.n * len(table.quasi))
-    columns = [_covered_leaves(table, name, labels, levels[:, j]) for j, name in enumerate(table.quasi)]
-    return float(class_sizes(labels) @ np.column_stack(columns).mean(axis=1)) / table.n
+    return float(class_sizes(labels) @ _released_losses(table, labels, levels).mean(axis=1)) / table.n
 
 
 def generalisation_levels(table: Table, labels: Labels) -> NDArray[np.int64]:
@@ -245,6 +240,22 @@ def _covered_leaves(
     anyone[labels] = leaves
     below = hierarchy.leaf_counts[hierarchy.nodes[anyone, levels]]
     return _ratios(below - 1, len(hierarchy.values) - 1)
+
+
+def _released_losses(table: Table, labels: Labels, levels: NDArray[np.int64] | None) -> NDArray[np.float64]:
+    """(classes, quasi) share of an attribute's domain that a class covers as it is released through hierarchies.
+
+    Numbers and ordinals without one are intervals.
+    """
+
+    def covered(j: int, name: str) -> NDArray[np.float64]:
+        if name in table.hierarchies or table.kinds[name] == "categorical" or levels is not None:
+            table.hierarchy(name)
+            return _covered_leaves(table, name, labels, None if levels is None else levels[:, j])
+        column = table.measured.index(name)
+        return _covered_range(table.values[:, column], labels, float(table.ranges[column]))
+
+    return np.column_stack([covered(j, name) for j, name in enumerate(table.quasi)])
 
 
 def _ratios(part: NDArray[np.float64] | NDArray[np.int64], whole: float) -> NDArray[np.float64]:

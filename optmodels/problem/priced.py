@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optmodels.conditions import Conditions
 from optmodels.objectives import Objective
 from optmodels.partition import Labels
-from optmodels.price import PlainPrice, Price, geometry
+from optmodels.price import PlainPrice, Price, geometry, on_lines
 from optmodels.problem._problem import Problem
 from optmodels.problem.formulation import Formulation
 from optmodels.structures import Centroids, ClassCount, Parts, Priced, Structure
@@ -56,6 +56,8 @@ class PricedProblem(Problem):
             return Centroids(geometry(self.table), self.test, self.n_classes)
         if self.price.name == "spread":
             return Centroids(self.price, self.test, self.n_classes, {self.target.name: self.price_scale})
+        if self.price.name == "hierarchy":
+            return Centroids(on_lines(self.price), self.test, self.n_classes)
         return Centroids(replace(self.price, name="spread"), self.test, self.n_classes)
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:

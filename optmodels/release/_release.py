@@ -190,7 +190,7 @@ def release(
             "made from breaks the conditions."
         )
     classes = canonical(labels)
-    cost = {**(loss or {}), "gcp": gcp(table, classes, levels)}
+    cost = {**(loss or {}), "gcp": gcp(table, classes, levels, method=method)}
     if method == "centroid":
         cost = {"information_loss": released_information_loss(table, recoded)} | cost
     kept = kept_columns(frame, table.quasi, table.sensitive)

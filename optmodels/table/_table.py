@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -404,8 +404,8 @@ class Table:
             )
         return self.hierarchies[name]
 
-    def with_hierarchies(self) -> Table:
-        """The same records with a hierarchy for every quasi-identifier; those that are given stay.
+    def with_hierarchies(self, kinds: Collection[Kind] = ("numeric", "ordinal", "categorical")) -> Table:
+        """The same records with a hierarchy for every quasi-identifier of some kinds; those that are given stay.
 
         Numbers and ordinals get five levels: the values, three of ever longer runs of neighbours, and the root.
         Categories, of which nothing is known, are kept or suppressed.
@@ -415,7 +415,7 @@ class Table:
         >>> {name: hierarchy.n_levels for name, hierarchy in table.hierarchies.items()}
         {'age': 5, 'town': 2}
         """
-        lacking = [name for name in self.quasi if name not in self.hierarchies]
+        lacking = [name for name in self.quasi if name not in self.hierarchies and self.kinds[name] in kinds]
         if not lacking:
             return self
         built = {name: self._plain_hierarchy(name) for name in lacking}

@@ -239,6 +239,16 @@ class Hierarchy:
             start=np.zeros(np.broadcast(a, b).shape, np.int64),
         )
 
+    def depth_first(self) -> NDArray[np.int64]:
+        """The place of each leaf in an order in which the leaves below any node follow each other.
+
+        >>> Hierarchy(["nurse", "cook", "doctor"], [["health", "kitchen", "health"]]).depth_first()
+        array([0, 2, 1])
+        """
+        places = np.empty(len(self.values), np.int64)
+        places[np.lexsort(self.nodes.T)] = np.arange(len(places))  # the root is the first key, the leaves the last
+        return places
+
     def common_level(self, labels: ArrayLike, codes: ArrayLike) -> NDArray[np.int64]:
         """For each class 0..C-1 the lowest level at which its leaves are one node.
 

@@ -66,7 +66,7 @@ def reduced_cost(types: Types, duals: Duals, chosen: Ints) -> float:
     """The exact reduced cost of a class, infinite if it does not meet the conditions."""
     if not types.only_size and not meets(types.test, count_values(types.test, chosen), len(chosen)):
         return np.inf
-    cost: float = class_price(types.kind, types.numeric, types.codes, types.code_weights, chosen)
+    cost: float = class_price(types.kind, types.numeric, types.codes, types.code_weights, types.climbs, chosen)
     cost -= duals.each
     for t in chosen:
         cost -= duals.rows[t]

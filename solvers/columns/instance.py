@@ -10,6 +10,8 @@ which is what lets one depth-first search price all of them:
   pairs, so m * (max - min) >= m/floor(m*m/4) * sum over pairs of |x - y|; equality for m <= 3.
 * extent, categorical side: q distinct values leave at most T(m, q) disagreeing pairs (Turan), and
   (q-1)/T(m, q) is least at q = 2, where T = floor(m*m/4): the same constant.
+* hierarchy: no pair of a class meets in a node that costs more than the one above them all, so that
+  m * (cost of that node) >= m/(m(m-1)/2) * sum over pairs of what theirs costs.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.partition import group_rows
-from optmodels.price import SPREAD, Price, class_price
+from optmodels.price import HIERARCHY, SPREAD, Price, class_price, node_cost
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,6 +38,7 @@ class Types(NamedTuple):
     numeric: Floats
     codes: NDArray[np.int32]
     code_weights: Floats
+    climbs: Floats
     test: ClassTest
     copies: Ints
     pairwise_exact: bool  # the pairwise bound is the price itself
@@ -87,9 +90,9 @@ class Instance:
         """price(C) >= star_factor * (distances from the medoid of C to its other members), whatever the size.
 
         The pairs of C are half the members' sums of distances, each at least the medoid's: the constant of the
-        pairwise bound times m/2, which is at least 1/2 for a spread and 2 for an extent.
+        pairwise bound times m/2, which is at least 1/2 for a spread, 2 for an extent and 1 for a hierarchy.
         """
-        return 0.5 if self.types.kind == SPREAD else 2.0
+        return (0.5, 2.0, 1.0)[self.types.kind]
 
     def pair_bound(self, size: int) -> PairBound:
         """The pairwise bound for classes of one size."""
@@ -101,14 +104,14 @@ class Instance:
         else:
             distance = self.squared * turan
             if self.disagreeing is not None:
-                distance += self.disagreeing * turan
+                distance += self.disagreeing * (2 / (size - 1) if self.types.kind == HIERARCHY else turan)
         everyone = np.arange(self.n_types)
         return PairBound(size, distance, sums_of_nearest(distance, self.types.copies, size, everyone))
 
     def price(self, members: Ints) -> float:
         """The price of a class given by the types of its records (repeated for copies)."""
         types = self.types
-        return float(class_price(types.kind, types.numeric, types.codes, types.code_weights, members))
+        return float(class_price(types.kind, types.numeric, types.codes, types.code_weights, types.climbs, members))
 
     def allows(self, members: Ints) -> bool:
         """Whether a class meets the conditions and the bounds on its size."""
@@ -149,6 +152,8 @@ def make_instance(
     numeric = np.ascontiguousarray(price.numeric[first]) / unit**power
     codes = np.ascontiguousarray(price.codes[first])
     weights = price.code_weights / unit
+    climbs = price.climbs.copy()
+    climbs[:, climbs.shape[1] // 2 :] /= unit
     most = n if largest is None else min(largest, n)
     if n_classes is not None:
         most = n - test.k * (n_classes - 1)
@@ -157,13 +162,14 @@ def make_instance(
         numeric,
         codes,
         weights,
+        climbs,
         test._replace(codes=np.ascontiguousarray(test.codes[first])),
         copies.astype(np.int64),
         price.kind == SPREAD and codes.shape[1] == 0,
         test.only_size,
     )
     squared = _numeric_distances(price.kind, numeric)
-    disagreeing = _disagreements(codes, weights) if codes.shape[1] else None
+    disagreeing = _disagreements(price.kind, codes, weights, climbs) if codes.shape[1] else None
     return Instance(
         types=types,
         type_of=type_of,
@@ -192,13 +198,16 @@ def _numeric_distances(kind: int, numeric: Floats) -> Floats:
 
 
 @njit(cache=True)
-def _disagreements(codes: NDArray[np.int32], weights: Floats) -> Floats:
+def _disagreements(kind: int, codes: NDArray[np.int32], weights: Floats, climbs: Floats) -> Floats:
     n, d = codes.shape
     total = np.zeros((n, n))
     for a in range(n):
         for b in range(a):
             for j in range(d):
-                if codes[a, j] != codes[b, j]:
+                if kind == HIERARCHY:
+                    one, other = codes[a, j], codes[b, j]
+                    total[a, b] += node_cost(climbs, min(one, other), max(one, other))
+                elif codes[a, j] != codes[b, j]:
                     total[a, b] += weights[j]
             total[b, a] = total[a, b]
     return total

@@ -9,7 +9,7 @@ from optmodels.clock import now
 from optmodels.partition import Labels
 
 if TYPE_CHECKING:
-    from solvers.local_search.descent import Descent
+    from solvers.local_search.improving import Improving
 
 STEP_SECONDS = 0.25
 FIRST_ROUNDS = 200
@@ -39,7 +39,7 @@ class Clock:
 class TimedSteps:
     """Steps of about a quarter of a second, or shorter where asked for, and looks at what they made of the best."""
 
-    def __init__(self, descent: Descent, clock: Clock, on_best: Callable[[Labels], object]) -> None:
+    def __init__(self, descent: Improving, clock: Clock, on_best: Callable[[Labels], object]) -> None:
         self._descent, self._clock, self._on_best = descent, clock, on_best
         self._rounds = FIRST_ROUNDS  # of a quarter of a second
         self._look_at = 0.0

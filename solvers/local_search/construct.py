@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, broken_classes, meets, only_size
 from optmodels.partition import Labels, canonical, group_rows, members
-from optmodels.price import Price
+from optmodels.price import HIERARCHY, Price
 from solvers._construction.repair import merge_until_met
+from solvers.local_search.boxes.cheapest_first import cheapest_first
 from solvers.local_search.near import embed
 
 # Cells looked at before the compiled cutting returns to Python: a fraction of a second.
@@ -72,7 +73,18 @@ def by_cuts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | No
     return labels
 
 
-CONSTRUCTIONS = (by_kinds, by_cuts)  # the quicker first
+def by_nodes(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+    """The cheapest classes first, where prices are those of nodes of hierarchies; merged where more than k is asked."""
+    if price.kind != HIERARCHY or n_classes is not None:
+        return None
+    labels = cheapest_first(price, test.k)
+    if labels is None or test.only_size:
+        return labels
+    merged = merge_until_met(price, test, labels)
+    return None if broken_classes(test, *members(merged)).any() else merged
+
+
+CONSTRUCTIONS = (by_kinds, by_cuts, by_nodes)  # the quicker first
 
 
 def make_feasible(price: Price, test: ClassTest, labels: Labels, n_classes: int | None = None) -> Labels | None:

@@ -10,7 +10,7 @@ from optmodels.conditions import ClassTest
 from optmodels.halting import lowered
 from optmodels.parallel import threads
 from optmodels.partition import Labels, canonical
-from optmodels.price import Price
+from optmodels.price import HIERARCHY, Price
 from solvers.local_search.cross import crossed
 from solvers.local_search.moves import sweep
 from solvers.local_search.near import Near, neighbourhoods
@@ -127,6 +127,8 @@ class Descent:
         self.owner[:] = 0
         if workers > 1:
             middle = np.where(used[:, None], state.measures[:, 0], 0.0)
+            if state.kind == HIERARCHY:  # leaves are numbered through, whatever they are worth
+                middle = middle / np.maximum(np.ptp(state.numeric, axis=0), 1e-300)
             along = middle @ self.generator.normal(size=middle.shape[1]) + 1e-9 * self.generator.random(len(middle))
             edges = np.quantile(along[used], np.linspace(0, 1, workers + 1)[1:-1])
             self.owner[:] = np.searchsorted(edges, along)

@@ -11,7 +11,8 @@ from scipy.spatial import cKDTree
 
 from optmodels.parallel import cores
 from optmodels.partition import group_rows, members
-from optmodels.price import SPREAD, Price
+from optmodels.price import HIERARCHY, SPREAD, Price, leaf_places
+from solvers.local_search.boxes.near_nodes import nearest_by_nodes
 
 # A categorical attribute with more levels than this is placed at random points of a sphere of as many
 # dimensions: near enough equidistant for choosing whom to look at, and it keeps the embedding narrow.
@@ -34,6 +35,8 @@ class Near(NamedTuple):
 
 def embed(price: Price, seed: int = 0) -> Floats:
     """Records as points whose distances follow the price of putting two of them together."""
+    if price.kind == HIERARCHY:
+        return np.hstack([price.numeric, leaf_places(price)])
     generator = np.random.default_rng(seed)
     columns = [price.numeric]
     for j in range(price.codes.shape[1]):
@@ -51,14 +54,16 @@ def embed(price: Price, seed: int = 0) -> Floats:
 
 def neighbourhoods(price: Price, length: int, seed: int = 0) -> Near:
     """Lists of the `length` nearest points of each point: exact for tables of moderate size, else by random trees."""
-    places = embed(price, seed)
+    places = np.hstack([price.numeric, price.codes]) if price.kind == HIERARCHY else embed(price, seed)
     point = np.zeros(price.n, np.int64)
     if places.shape[1]:
         point = group_rows([places[:, j] for j in range(places.shape[1])])
     rows, starts = members(point)
     distinct = places[rows[starts[:-1]]]
     length = min(length + 1, len(distinct))
-    if distinct.size <= EXACT_CELLS:
+    if price.kind == HIERARCHY:
+        lists = nearest_by_nodes(distinct, price.numeric.shape[1], price.climbs, length, np.random.default_rng(seed))
+    elif distinct.size <= EXACT_CELLS:
         p = 2 if price.kind == SPREAD else 1
         found = cKDTree(distinct).query(distinct, k=np.arange(1, length + 1), p=p, workers=cores())[1]
         lists = np.ascontiguousarray(found, dtype=np.int32)

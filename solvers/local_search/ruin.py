@@ -12,7 +12,7 @@ from optmodels.price import SPREAD
 from solvers.local_search.conditions_kept import class_meets, may_join
 from solvers.local_search.moves import descend, relocate
 from solvers.local_search.pairs import new_bench, rebuild_by_distance
-from solvers.local_search.state import NEXT, attach, clear, join_change, squared_distance
+from solvers.local_search.state import NEXT, apart, attach, clear, join_change
 
 PASSES = 12
 CONTESTANTS = 4
@@ -234,7 +234,7 @@ def _pick_seed(state, pool, left, previous, random):  # type: ignore[no-untyped-
     farthest = -1.0
     chosen = place
     for _ in range(3):
-        distance = squared_distance(state.numeric[pool[place]], state.numeric[previous])
+        distance = apart(state, pool[place], previous)
         if distance > farthest:
             farthest = distance
             chosen = place

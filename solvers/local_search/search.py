@@ -12,6 +12,7 @@ from optmodels.price import Price
 from solvers.local_search.clock import Clock, TimedSteps
 from solvers.local_search.construct import make_feasible
 from solvers.local_search.descent import Descent
+from solvers.local_search.improving import Improving
 
 MOST_SWEEPS = 50
 SWEEP_SAVING = 1e-4  # a sweep that saves less than this share ends the first descent
@@ -49,7 +50,7 @@ class Schedule:
 
 
 def follow(
-    descent: Descent,
+    descent: Improving,
     schedule: Schedule,
     on_best: Callable[[Labels], object],
     halted: Callable[[], bool] = lambda: False,
@@ -98,7 +99,7 @@ def _periods(rounds: float, n_classes: int) -> int:
 
 
 def _by_rounds(
-    descent: Descent, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
+    descent: Improving, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
 ) -> None:
     """Periods of cooling and simmering whose steps are counted, not timed: the same for the same seed."""
     periods = _periods(rounds, descent.n_classes)
@@ -108,7 +109,7 @@ def _by_rounds(
 
 
 def _period_by_rounds(
-    descent: Descent, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
+    descent: Improving, schedule: Schedule, rounds: int, clock: Clock, on_best: Callable[[Labels], object]
 ) -> None:
     descent.back_to_best()
     cooling = int(rounds * COOLING)
@@ -132,7 +133,7 @@ def _period_by_rounds(
                 descent.back_to_best()
 
 
-def _by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
+def _by_time(descent: Improving, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> None:
     """A quick cooling, then periods of cooling and simmering that share the time."""
     assert schedule.seconds is not None
     steps = TimedSteps(descent, clock, on_best)
@@ -151,7 +152,7 @@ def _by_time(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callab
             steps.keep_better()
 
 
-def _cool_by_time(descent: Descent, schedule: Schedule, clock: Clock, steps: TimedSteps, end: float) -> None:
+def _cool_by_time(descent: Improving, schedule: Schedule, clock: Clock, steps: TimedSteps, end: float) -> None:
     """One cooling, from the best partition, that ends at a given time."""
     descent.back_to_best()
     began = clock.spent

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
 from optmodels.partition import Labels
-from optmodels.price import SPREAD, Price
+from optmodels.price import HIERARCHY, SPREAD, Price, node_cost
 
 # Count tables of more cells than this are not kept; counts are then taken by walking the class, which is small.
 TABLE_CELLS = 1 << 26
@@ -43,7 +43,9 @@ class State(NamedTuple):
     kind: int
     k: int
     only_size: bool
-    numeric: Floats  # (n, d)
+    numeric: Floats  # (n, d): numbers, then leaves of hierarchies
+    plain: int  # columns of numbers
+    climbs: Floats  # of the leaves, see `optmodels.price`
     codes: Counts  # (n, q): place of each record's categorical values in a counts vector
     code_starts: Ints  # (q + 1): the slice of each categorical attribute in a counts vector
     code_weights: Floats
@@ -60,18 +62,27 @@ class State(NamedTuple):
 
 
 def new_state(price: Price, test: ClassTest, n_slots: int) -> State:
-    """A state of empty classes."""
-    n, d = price.numeric.shape
-    domains = price.codes.max(axis=0, initial=0).astype(np.int64) + 1
+    """A state of empty classes.
+
+    Leaves of hierarchies are told by their ends alone, as intervals of numbers are: they stand among the numbers.
+    """
+    # Means of values far from zero lose digits: the search works around the table's own mean.
+    numeric = price.numeric - price.numeric.mean(axis=0)
+    codes = price.codes
+    if price.kind == HIERARCHY:
+        numeric, codes = np.hstack([numeric, codes.astype(np.float64)]), codes[:, :0]
+    n, d = numeric.shape
+    domains = codes.max(axis=0, initial=0).astype(np.int64) + 1
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(domains)])
     values, sensitive = int(starts[-1]), int(test.starts[-1])
     state = State(
         kind=price.kind,
         k=test.k,
         only_size=test.only_size,
-        # Means of values far from zero lose digits: the search works around the table's own mean.
-        numeric=np.ascontiguousarray(price.numeric - price.numeric.mean(axis=0)),
-        codes=np.ascontiguousarray(price.codes + starts[:-1], np.int32),
+        numeric=np.ascontiguousarray(numeric),
+        plain=price.numeric.shape[1],
+        climbs=price.climbs,
+        codes=np.ascontiguousarray(codes + starts[:-1], np.int32),
         code_starts=starts,
         code_weights=np.ascontiguousarray(price.code_weights, np.float64),
         sensitive=np.zeros((n, 0), np.int32) if test.only_size else np.ascontiguousarray(test.codes, np.int32),
@@ -106,6 +117,26 @@ def squared_distance(a, b):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, forceinline=True)
+def side(state, j, low, high):  # type: ignore[no-untyped-def]
+    """What a class that reaches from low to high in attribute j costs each of its records."""
+    if j < state.plain:
+        return high - low
+    return node_cost(state.climbs, int(low), int(high))
+
+
+@njit(cache=True, nogil=True)
+def apart(state, i, r):  # type: ignore[no-untyped-def]
+    """How far apart two records are, to choose records that lie far from each other."""
+    if state.kind != HIERARCHY:
+        return squared_distance(state.numeric[i], state.numeric[r])
+    total = 0.0
+    for j in range(state.numeric.shape[1]):
+        x, y = state.numeric[i, j], state.numeric[r, j]
+        total += side(state, j, min(x, y), max(x, y))
+    return total
+
+
+@njit(cache=True, nogil=True, forceinline=True)
 def count_of(state, slot, j, value):  # type: ignore[no-untyped-def]
     """How many records of the class have this value of categorical attribute j."""
     if state.counts.shape[0]:
@@ -133,7 +164,7 @@ def join_change(state, i, slot):  # type: ignore[no-untyped-def]
     sides = 0.0
     for j in range(state.numeric.shape[1]):
         x = state.numeric[i, j]
-        sides += max(state.measures[slot, HIGH, j], x) - min(state.measures[slot, LOW, j], x)
+        sides += side(state, j, min(state.measures[slot, LOW, j], x), max(state.measures[slot, HIGH, j], x))
     for j in range(state.codes.shape[1]):
         new = count_of(state, slot, j, state.codes[i, j]) == 0
         sides += state.code_weights[j] * (state.marks[slot, j, DISTINCT] - 1 + new)
@@ -157,7 +188,7 @@ def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
         x = state.numeric[i, j]
         high = state.measures[slot, NEXT_HIGH if x >= state.measures[slot, HIGH, j] else HIGH, j]
         low = state.measures[slot, NEXT_LOW if x <= state.measures[slot, LOW, j] else LOW, j]
-        sides += high - low
+        sides += side(state, j, low, high)
     for j in range(state.codes.shape[1]):
         last = count_of(state, slot, j, state.codes[i, j]) == 1
         sides += state.code_weights[j] * (state.marks[slot, j, DISTINCT] - 1 - last)
@@ -199,7 +230,7 @@ def _trade_sides(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
         y, z = state.numeric[leaver, j], state.numeric[joiner, j]
         high = state.measures[slot, NEXT_HIGH if y >= state.measures[slot, HIGH, j] else HIGH, j]
         low = state.measures[slot, NEXT_LOW if y <= state.measures[slot, LOW, j] else LOW, j]
-        sides += max(high, z) - min(low, z)
+        sides += side(state, j, min(low, z), max(high, z))
     for j in range(state.codes.shape[1]):
         old, new = state.codes[leaver, j], state.codes[joiner, j]
         further = state.marks[slot, j, DISTINCT] - 1

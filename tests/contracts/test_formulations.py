@@ -2,7 +2,7 @@
 
 import pytest
 
-from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
+from formulations import Aminifar, Generalisation, LiangSamavi, MajeedHwang, Mass, Microaggregation, MoObam
 from optmodels.problem import Formulation
 from optmodels.testing import check_formulation, small_table
 
@@ -13,6 +13,8 @@ FORMULATIONS = [
     Microaggregation(k=2, t=0.4),
     LiangSamavi(k=2),
     LiangSamavi(k=3),
+    Generalisation(k=2),
+    Generalisation(k=2, distinct_l=2),
     Mass(k=3, classifiers=()),
     Mass(distinct_l=2),
     MoObam(k=2),

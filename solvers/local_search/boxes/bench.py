@@ -1,0 +1,155 @@
+"""A few classes taken apart and built anew on a bench of their own: nothing else changes until they are better."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from solvers.local_search.boxes.sides import as_is, emptied, traded, widened, with_row, without_row
+
+TINY = 1e-12  # of a side: savings below it are rounding
+
+
+class Bench(NamedTuple):
+    """Room for a few records, numbered from 0, and a few classes."""
+
+    rows: NDArray[np.int32]  # (records, attributes)
+    where: NDArray[np.int64]  # class of each record; -1: none
+    own: NDArray[np.float64]  # what the class of each record would cost without it, each
+    box: NDArray[np.int32]
+    sizes: NDArray[np.int64]
+    costs: NDArray[np.float64]  # of each class, for each of its records
+
+
+@njit(cache=True, nogil=True)
+def new_bench(most_rows, most_classes, attributes):  # type: ignore[no-untyped-def]
+    """A bench for at most so many records and classes."""
+    return Bench(
+        np.empty((most_rows, attributes), np.int32),
+        np.empty(most_rows, np.int64),
+        np.empty(most_rows),
+        np.empty((most_classes, 4, attributes), np.int32),
+        np.empty(most_classes, np.int64),
+        np.empty(most_classes),
+    )
+
+
+@njit(cache=True, nogil=True)
+def build(bench, sides, n_rows, target, k, most, random):  # type: ignore[no-untyped-def]
+    """Classes of k grown one after the other by who costs least; the rest join where they cost least."""
+    rows, where, box, sizes, costs = bench.rows, bench.where, bench.box, bench.sizes, bench.costs
+    for x in range(n_rows):
+        where[x] = -1
+    for c in range(target):
+        emptied(box, c)
+        sizes[c] = 0
+        costs[c] = 0.0
+        x = random.integers(0, n_rows)
+        while where[x] >= 0:
+            x = (x + 1) % n_rows
+        if c > 0:
+            # the farther of two from the class before, so that classes do not get into each other's way
+            other = random.integers(0, n_rows)
+            if where[other] < 0 and with_row(sides, box, c - 1, rows, other) > with_row(sides, box, c - 1, rows, x):
+                x = other
+        while True:
+            where[x] = c
+            widened(box, c, rows, x)
+            sizes[c] += 1
+            if sizes[c] == k:
+                break
+            least = np.inf
+            for y in range(n_rows):
+                if where[y] < 0:
+                    cost = with_row(sides, box, c, rows, y) * (0.9 + 0.2 * random.random())
+                    if cost < least:
+                        least = cost
+                        x = y
+        costs[c] = as_is(sides, box, c)
+    start = random.integers(0, n_rows)
+    for place in range(n_rows):
+        x = (place + start) % n_rows
+        if where[x] >= 0:
+            continue
+        best = -1
+        least = np.inf
+        for c in range(target):
+            if sizes[c] < most:
+                change = (sizes[c] + 1) * with_row(sides, box, c, rows, x) - sizes[c] * costs[c]
+                if change < least:
+                    least = change
+                    best = c
+        where[x] = best
+        widened(box, best, rows, x)
+        sizes[best] += 1
+        costs[best] = as_is(sides, box, best)
+
+
+@njit(cache=True, nogil=True)
+def _measure(bench, sides, n_rows, c):  # type: ignore[no-untyped-def]
+    """Find the box of a class anew, and what it costs, with and without each of its records."""
+    emptied(bench.box, c)
+    for x in range(n_rows):
+        if bench.where[x] == c:
+            widened(bench.box, c, bench.rows, x)
+    bench.costs[c] = as_is(sides, bench.box, c)
+    for x in range(n_rows):
+        if bench.where[x] == c:
+            bench.own[x] = without_row(sides, bench.box, c, bench.rows, x)
+
+
+@njit(cache=True, nogil=True)
+def settle(bench, sides, n_rows, target, k, most, passes):  # type: ignore[no-untyped-def]
+    """Relocate and exchange records until a whole pass finds nothing; the price of all classes then."""
+    rows, where, own, box, sizes, costs = bench.rows, bench.where, bench.own, bench.box, bench.sizes, bench.costs
+    for c in range(target):
+        _measure(bench, sides, n_rows, c)
+    quiet = 0
+    for step in range(passes * n_rows):
+        x = step % n_rows
+        a = where[x]
+        best = -TINY * sizes[a]
+        to, back = -1, -1
+        before = sizes[a] * costs[a]
+        leaving = (sizes[a] - 1) * own[x] - before
+        if sizes[a] > k:
+            for c in range(target):
+                # a class never costs less with one more record
+                if c == a or sizes[c] >= most or leaving + costs[c] >= best:
+                    continue
+                change = leaving + (sizes[c] + 1) * with_row(sides, box, c, rows, x) - sizes[c] * costs[c]
+                if change < best:
+                    best, to, back = change, c, -1
+        replaced = sizes[a] * own[x] - before
+        for y in range(n_rows):
+            c = where[y]
+            # nor does it cost less with another record than without
+            if c == a or replaced + sizes[c] * (own[y] - costs[c]) >= best:
+                continue
+            change = replaced + sizes[c] * (traded(sides, box, c, rows, y, x) - costs[c])
+            if change >= best:
+                continue
+            change += sizes[a] * (traded(sides, box, a, rows, x, y) - own[x])
+            if change < best:
+                best, to, back = change, c, y
+        if to < 0:
+            quiet += 1
+            if quiet >= n_rows:
+                break
+            continue
+        quiet = 0
+        where[x] = to
+        if back < 0:
+            sizes[a] -= 1
+            sizes[to] += 1
+        else:
+            where[back] = a
+        _measure(bench, sides, n_rows, a)
+        _measure(bench, sides, n_rows, to)
+    total = 0.0
+    for c in range(target):
+        total += sizes[c] * costs[c]
+    return total

@@ -1,0 +1,153 @@
+"""The cheapest classes first: what is nearly k-anonymous already is peeled off, and what is left is looked at again.
+
+Equal records that are enough for a class are one. Of the others each grows a class by the near records that cost
+least; these are gone through from cheap to dear, and made where all their records are still free. Records whose near
+ones are all taken wait for the next round, in which near is who is still without a class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optmodels.partition import Labels, canonical, group_rows, members
+from optmodels.price import Price
+from solvers.local_search.boxes.near_nodes import nearest_by_nodes
+from solvers.local_search.boxes.sides import Numbers, Sides, as_is, emptied, numbered, widened, with_row
+
+Counts = NDArray[np.int64]
+
+LENGTH = 12
+MOST_ROUNDS = 30
+
+
+def cheapest_first(price: Price, k: int, seed: int = 0) -> Labels | None:
+    """A partition into classes of at least k records; None if there are fewer."""
+    if price.n < k:
+        return None
+    sides, rows = numbered(price)
+    point = group_rows(list(rows.T)) if rows.shape[1] else np.zeros(price.n, np.int64)
+    order, starts = members(point)
+    copies = np.diff(starts)
+    points = np.ascontiguousarray(rows[order[starts[:-1]]])
+    labels = np.full(price.n, -1, np.int64)
+    enough = copies >= k
+    labels[enough[point]] = point[enough[point]]
+    label = len(copies)
+    waiting = np.flatnonzero(~enough)
+    generator = np.random.default_rng(seed)
+    numeric = price.numeric.shape[1]
+    for _ in range(MOST_ROUNDS):
+        if copies[waiting].sum() < k:
+            break
+        places = np.hstack([price.numeric, price.codes])[order[starts[waiting]]]
+        lists = nearest_by_nodes(places, numeric, price.climbs, min(LENGTH + 1, len(waiting)), generator)
+        found = np.full(len(waiting), -1, np.int64)
+        label = peel(sides, np.ascontiguousarray(points[waiting]), copies[waiting], lists, k, found, label)
+        if (found < 0).all():
+            break
+        for t, name in zip(waiting[found >= 0].tolist(), found[found >= 0].tolist(), strict=True):
+            labels[order[starts[t] : starts[t + 1]]] = name
+        waiting = waiting[found < 0]
+    left = np.flatnonzero(labels < 0)
+    if len(left) >= k:
+        labels[left] = label
+    elif len(left):
+        join_each(sides, rows, labels, left, int(labels.max()) + 1)
+    return canonical(labels)
+
+
+def peel(
+    sides: Sides, points: Numbers, copies: Counts, lists: NDArray[np.int32], k: int, found: Labels, label: int
+) -> int:
+    """Classes from cheap to dear, again and again, until no free point has enough free ones near it; the next label."""
+    grown, sizes, costs = np.empty((len(points), k), np.int64), np.zeros(len(points), np.int64), np.empty(len(points))
+    while True:
+        free = np.flatnonzero(found < 0)
+        grow(sides, points, copies, lists, k, found, free, grown, sizes, costs)
+        able = free[np.isfinite(costs[free])]
+        if not len(able):
+            return label
+        label = make(grown, sizes, able[np.argsort(costs[able], kind="stable")], found, label)
+
+
+@njit(cache=True, nogil=True)
+def grow(sides, points, copies, lists, k, found, seeds, grown, sizes, costs):  # type: ignore[no-untyped-def]
+    """For each seed a class of free points near it, grown by who costs least; an infinite cost where they are few."""
+    box = np.empty((1, 4, points.shape[1]), np.int32)
+    frontier = np.empty(k * lists.shape[1], np.int64)
+    for seed in seeds:
+        emptied(box, 0)
+        records, n_front, count = 0, 0, 0
+        t = seed
+        while True:
+            widened(box, 0, points, t)
+            grown[seed, count] = t
+            count += 1
+            records += copies[t]
+            if records >= k:
+                break
+            for place in range(1, lists.shape[1]):
+                q = lists[t, place]
+                if q < 0:
+                    break
+                known = found[q] >= 0
+                for c in range(count):
+                    known = known or grown[seed, c] == q
+                if not known:
+                    frontier[n_front] = q
+                    n_front += 1
+            t, least = -1, np.inf
+            for f in range(n_front):
+                q = frontier[f]
+                if q >= 0:
+                    # a point of many records is worth more than one of few
+                    cost = with_row(sides, box, 0, points, q) * (1.0 - 1e-6 * copies[q])
+                    if cost < least:
+                        least = cost
+                        t = q
+            if t < 0:
+                break
+            for f in range(n_front):
+                if frontier[f] == t:
+                    frontier[f] = -1
+        sizes[seed] = count
+        costs[seed] = as_is(sides, box, 0) if records >= k else np.inf
+
+
+@njit(cache=True, nogil=True)
+def make(grown, sizes, seeds, found, label):  # type: ignore[no-untyped-def]
+    """Make the classes of some seeds, in their order, whose points are all free; the next label."""
+    for seed in seeds:
+        free = True
+        for c in range(sizes[seed]):
+            free = free and found[grown[seed, c]] < 0
+        if free:
+            for c in range(sizes[seed]):
+                found[grown[seed, c]] = label
+            label += 1
+    return label
+
+
+@njit(cache=True, nogil=True)
+def join_each(sides, rows, labels, left, n_labels):  # type: ignore[no-untyped-def]
+    """Put the records without a class into the classes that they make dearer by the least."""
+    box = np.empty((n_labels, 4, rows.shape[1]), np.int32)
+    sizes = np.zeros(n_labels, np.int64)
+    for c in range(n_labels):
+        emptied(box, c)
+    for i in range(labels.size):
+        if labels[i] >= 0:
+            widened(box, labels[i], rows, i)
+            sizes[labels[i]] += 1
+    for i in left:
+        best, least = -1, np.inf
+        for c in range(n_labels):
+            if sizes[c] > 0:
+                change = (sizes[c] + 1) * with_row(sides, box, c, rows, i) - sizes[c] * as_is(sides, box, c)
+                if change < least:
+                    best, least = c, change
+        labels[i] = best
+        widened(box, best, rows, i)
+        sizes[best] += 1

@@ -1,0 +1,104 @@
+"""Records that are cheap to release together through hierarchies: lists by sorting, then by neighbours of neighbours.
+
+What two records cost together is no distance in a space of few dimensions. Records that agree in some attributes, or
+in nodes above them, are found by sorting with the attributes in a random order and on random levels; who is near to a
+near record is tried next, which finds nearly all of the rest.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from optmodels.price import node_cost
+
+ORDERS = 6
+WINDOW = 20
+DESCENTS = 2
+
+Floats = NDArray[np.float64]
+
+
+def nearest_by_nodes(
+    points: Floats, plain: int, climbs: Floats, length: int, generator: np.random.Generator
+) -> NDArray[np.int32]:
+    """For each point, whose first `plain` columns are numbers and the others leaves, near ones; -1 pads."""
+    n, d = points.shape
+    lists = np.full((n, length), -1, np.int32)
+    lists[:, 0] = np.arange(n)
+    costs = np.full((n, length), np.inf)
+    costs[:, 0] = 0.0
+    levels = climbs.shape[1] // 2
+    for _ in range(ORDERS):
+        keys = []
+        for j in generator.permutation(d).tolist():
+            column = points[:, j]
+            level = int(generator.integers(-1, levels - 1)) if j >= plain and levels > 1 else -1
+            # the last leaf of a node stands for the node; on the lowest level the leaf stands for itself
+            keys.append(column if level < 0 else climbs[column.astype(np.int64), level])
+        order = np.lexsort(keys) if keys else np.arange(n)
+        compare_windows(points, plain, climbs, order, WINDOW, lists, costs)
+    for _ in range(DESCENTS):
+        compare_neighbours(points, plain, climbs, lists.copy(), lists, costs)
+    return lists
+
+
+@njit(cache=True, nogil=True)
+def _pair_cost(points, plain, climbs, a, b, most):  # type: ignore[no-untyped-def]
+    """What two points cost together, each; the sum so far where that is too much already."""
+    total = 0.0
+    for j in range(points.shape[1]):
+        x, y = points[a, j], points[b, j]
+        if j < plain:
+            total += abs(x - y)
+        elif x != y:
+            total += node_cost(climbs, int(min(x, y)), int(max(x, y)))
+        if total >= most:
+            break
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _offer(points, plain, climbs, a, b, lists, costs):  # type: ignore[no-untyped-def]
+    last = lists.shape[1] - 1
+    cost = _pair_cost(points, plain, climbs, a, b, max(costs[a, last], costs[b, last]))
+    for one, other in ((a, b), (b, a)):
+        if cost >= costs[one, last]:
+            continue
+        known = False
+        for place in range(lists.shape[1]):
+            known = known or lists[one, place] == other
+        if known:
+            continue
+        place = last
+        while place > 0 and costs[one, place - 1] > cost:
+            lists[one, place] = lists[one, place - 1]
+            costs[one, place] = costs[one, place - 1]
+            place -= 1
+        lists[one, place] = other
+        costs[one, place] = cost
+
+
+@njit(cache=True, nogil=True)
+def compare_windows(points, plain, climbs, order, window, lists, costs):  # type: ignore[no-untyped-def]
+    """Compare every point with those that follow it in the order."""
+    for place in range(order.size):
+        for further in range(place + 1, min(place + window, order.size)):
+            _offer(points, plain, climbs, order[place], order[further], lists, costs)
+
+
+@njit(cache=True, nogil=True)
+def compare_neighbours(points, plain, climbs, known, lists, costs):  # type: ignore[no-untyped-def]
+    """Compare every point with those near to the points that are known to be near to it."""
+    for a in range(known.shape[0]):
+        for place in range(1, known.shape[1]):
+            b = known[a, place]
+            if b < 0:
+                break
+            for further in range(1, known.shape[1]):
+                c = known[b, further]
+                if c < 0:
+                    break
+                if c != a:
+                    _offer(points, plain, climbs, a, np.int64(c), lists, costs)

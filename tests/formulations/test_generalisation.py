@@ -1,0 +1,149 @@
+"""Generalisation through hierarchies: what a class costs, what is released, and exact answers on tiny tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import optmodels as om
+from formulations import Generalisation
+from optmodels.errors import InputError
+from optmodels.matrix import mixed_table
+from optmodels.partition import Labels, canonical
+from optmodels.price import hierarchy
+from optmodels.problem import Problem
+from optmodels.table.hierarchy import Hierarchy
+from optmodels.testing import brute_force, small_table
+from solvers import Columns, LocalSearch
+
+
+def random_tree(draw: np.random.Generator, leaves: int) -> Hierarchy:
+    """Leaves joined at random, level by level, in an order that is not depth first."""
+    groups = np.arange(leaves)
+    levels = []
+    while len(set(groups.tolist())) > 1:
+        distinct = np.unique(groups)
+        into = draw.integers(0, max(1, len(distinct) // 2), len(distinct))
+        groups = into[np.searchsorted(distinct, groups)]
+        levels.append([f"level {len(levels)} group {g}" for g in groups.tolist()])
+    return Hierarchy([f"v{i}" for i in range(leaves)], levels)
+
+
+def random_table(seed: int, n: int, attributes: int = 3, numbers: int = 1) -> om.Table:
+    """Categories in random trees of their own, and numbers without one."""
+    draw = np.random.default_rng(seed)
+    frame, trees = {}, {}
+    for j in range(attributes):
+        trees[f"c{j}"] = random_tree(draw, int(draw.integers(1, 9)))
+        frame[f"c{j}"] = draw.choice(trees[f"c{j}"].values.to_numpy(object), n)
+    for j in range(numbers):
+        frame[f"x{j}"] = draw.integers(0, 6, n)
+    kinds = {name: "categorical" if name.startswith("c") else "numeric" for name in frame}
+    return om.Table(pd.DataFrame(frame), quasi=kinds, hierarchies=trees)  # type: ignore[arg-type]
+
+
+def best_loss(problem: Problem) -> float:
+    """The least loss of all partitions."""
+    best = brute_force(problem)
+    assert best is not None
+    return best[1].values["loss"]
+
+
+def plain_loss(table: om.Table, labels: Labels) -> float:
+    """The mean NCP as it is defined, class by class and tree by tree."""
+    total = 0.0
+    for c in np.unique(labels):
+        rows = np.flatnonzero(labels == c)
+        for name in table.quasi:
+            if name in table.hierarchies:
+                tree = table.hierarchies[name]
+                nodes = tree.nodes[table.leaf_codes(name)[rows]]
+                level = next(at for at in range(tree.n_levels) if len(set(nodes[:, at].tolist())) == 1)
+                below, leaves = int((tree.nodes[:, level] == nodes[0, level]).sum()), len(tree.values)
+                total += len(rows) * (below - 1) / max(leaves - 1, 1)
+            else:
+                x = table.frame[name].to_numpy(float)
+                total += len(rows) * np.ptp(x[rows]) / (np.ptp(x) or 1.0)
+    return total / (table.n * len(table.quasi))
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 30))
+def test_the_loss_is_the_mean_ncp_of_what_is_released(seed: int, n: int) -> None:
+    table = random_table(seed, n)
+    labels = canonical(np.random.default_rng(seed).permutation(np.arange(n) % max(1, n // 2)))
+    problem = Generalisation(k=2).build(table)
+    assert problem.evaluate(labels).values["loss"] == pytest.approx(plain_loss(table, labels), abs=1e-12)
+    lost = problem.release(labels).audit.loss
+    assert lost["gcp"] == pytest.approx(plain_loss(table, labels), abs=1e-12)
+
+
+def test_leaves_of_a_node_follow_each_other() -> None:
+    draw = np.random.default_rng(3)
+    for _ in range(20):
+        tree = random_tree(draw, int(draw.integers(1, 30)))
+        places = tree.depth_first()
+        assert sorted(places.tolist()) == list(range(len(places)))
+        for level in range(tree.n_levels):
+            for node in np.unique(tree.nodes[:, level]):
+                below = np.sort(places[tree.nodes[:, level] == node])
+                assert (np.diff(below) == 1).all()
+
+
+def test_a_part_is_measured_as_the_whole() -> None:
+    table = random_table(1, 20)
+    labels = np.arange(20) // 4
+    whole = Generalisation(k=2).build(table)
+    rows = np.arange(12)
+    parts = [whole.restricted(np.arange(12)), whole.restricted(np.arange(12, 20))]  # type: ignore[attr-defined]
+    values = [part.price.total(canonical(labels[r])) for part, r in zip(parts, (rows, np.arange(12, 20)), strict=True)]
+    assert sum(values) / whole.price_scale == pytest.approx(whole.evaluate(labels).values["loss"])  # type: ignore[attr-defined]
+
+
+def test_weights_are_those_given_by_name() -> None:
+    table = random_table(2, 10, attributes=2, numbers=0)
+    labels = np.zeros(10, np.int64)
+    only = Generalisation(k=2, weights={"c0": 3.0, "c1": 0.0}).build(table)
+    assert only.evaluate(labels).values["loss"] == pytest.approx(
+        hierarchy(table.rescaled(weights={"c1": 0})).of(np.arange(10)) / 10
+    )
+    with pytest.raises(InputError, match="c9"):
+        Generalisation(k=2, weights={"c9": 1.0}).build(table)
+    with pytest.raises(InputError, match="scheme"):
+        Generalisation(k=2, scheme="globl")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_columns_agree_with_brute_force(seed: int) -> None:
+    for k, table in ((2, random_table(seed, 8)), (3, random_table(seed + 50, 9, attributes=2, numbers=0))):
+        problem = Generalisation(k=k).build(table)
+        solution = Columns().solve(problem, time_limit=60)
+        assert solution.status is om.Status.OPTIMAL
+        assert solution.value == pytest.approx(best_loss(problem), abs=1e-9)
+
+
+def test_local_search_finds_what_columns_prove() -> None:
+    problem = Generalisation(k=3).build(random_table(11, 40))
+    proven = Columns().solve(problem, time_limit=60)
+    found = LocalSearch(iterations=3_000).solve(problem, seed=1)
+    assert problem.evaluate(found.require()).feasible
+    assert proven.bound is not None
+    assert found.value is not None
+    assert proven.bound - 1e-9 <= found.value <= 1.02 * proven.value + 1e-9
+
+
+def test_more_conditions_than_k() -> None:
+    problem = Generalisation(k=3, distinct_l=2, most_share=0.7).build(mixed_table())
+    found = LocalSearch(iterations=500).solve(problem, seed=1)
+    assert problem.evaluate(found.require()).feasible
+    frame = problem.release(found.require()).frame
+    assert set(frame["town"]) <= {"Bonn", "Ulm", "Rome", "Bari", "Germany", "Italy", "*"}
+    assert frame["schooling"].astype(str).str.contains("none|school|degree").all()
+
+
+def test_small_tables_without_any_hierarchy() -> None:
+    problem = Generalisation(k=2).build(small_table(8))
+    solution = Columns().solve(problem, time_limit=60)
+    assert solution.value == pytest.approx(best_loss(problem), abs=1e-9)
+    assert set(problem.release(solution.require()).frame["category_0"]) <= {"a", "b", "c", "*"}
