@@ -61,7 +61,7 @@ def follow(
         return _follow(descent, schedule, clock, on_best)
 
 
-def _follow(descent: Descent, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> bool:
+def _follow(descent: Improving, schedule: Schedule, clock: Clock, on_best: Callable[[Labels], object]) -> bool:
     enough = ROUGH_SAVING if schedule.iterations else SWEEP_SAVING
     for _ in range(MOST_SWEEPS):
         before = descent.total
