@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from optmodels.halting import Flag
 from optmodels.partition import Labels
 from optmodels.price import Price
 
@@ -17,7 +15,7 @@ class Improving(Protocol):
 
     price: Price
     best: Labels
-    halt: NDArray[np.bool_]  # raised, it ends what is being done
+    halt: Flag  # raised, it ends what is being done
 
     @property
     def total(self) -> float:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from optmodels.conditions import ClassTest
+from optmodels.halting import lowered
 from optmodels.parallel import threads
 from optmodels.partition import Labels, canonical, class_sizes, members
 from optmodels.price import Price
@@ -51,6 +52,7 @@ class BoxDescent:
         self.owner = np.zeros(capacity, np.int64)
         self.tolerance = TOLERANCE * price.of(np.arange(price.n))
         self._places = embed(price)
+        self.halt = lowered()  # raised, it ends what is being done
         self.back_to_best()
 
     @property
@@ -108,7 +110,7 @@ class BoxDescent:
             spare[: len(mine)] = mine
             ruin_and_recreate(
                 self.classes, self.sides, self.near, self.owner, me, spare, len(mine), self.k, WIDEST, each,
-                streams[me], temperature,
+                streams[me], temperature, self.halt,
             )  # fmt: skip
 
         if workers == 1:

@@ -25,7 +25,9 @@ class Classes(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def ruin_and_recreate(classes, sides, near, owner, me, spare, n_spare, k, widest, rounds, random, temperature):  # type: ignore[no-untyped-def]
+def ruin_and_recreate(  # type: ignore[no-untyped-def]
+    classes, sides, near, owner, me, spare, n_spare, k, widest, rounds, random, temperature, halt
+):
     """So many rounds; a temperature of 1 accepts, one time in e, a rise by the average price of a class taken apart."""
     most = classes.held.shape[1]
     most_rows = most * widest
@@ -33,6 +35,8 @@ def ruin_and_recreate(classes, sides, near, owner, me, spare, n_spare, k, widest
     slots = np.empty(widest + 1, np.int64)
     taken = np.empty(most_rows, np.int64)
     for _ in range(rounds):
+        if halt[0]:
+            return
         seed = -1
         for _ in range(CONTESTANTS if random.random() < 0.5 else 1):
             i = random.integers(0, classes.labels.size)
