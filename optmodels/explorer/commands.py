@@ -73,8 +73,9 @@ def front_command(request: Mapping[str, Any], roles: str, out: str) -> str:
 
 def found_by(front: SavedFront) -> str | None:
     """The command line that found a front, where the folder says so."""
-    asked = (front.source or {}).get("asked")
-    if not isinstance(asked, Mapping):
+    known = front.source or {}
+    asked = known.get("asked")
+    if not isinstance(asked, Mapping) or "wish" in known:  # a wish adds what no command alone finds
         return None
     return front_command(asked, str(Path(front.folder) / front_folder.ROLES), f"{front.folder}-again")
 

@@ -126,7 +126,7 @@ class SavedFront:
             "extremes": {name: int(np.argmin(costs[:, j])) for j, name in enumerate(names)} if len(frame) else {},
             "levels": details.get("levels", []),
             "run": {key: details.get(key) for key in ("solver", "stop", "seconds", "seed", "complete", "because")},
-            "data": None if self.source is None else self.source.get("data"),
+            "data": None if self.source is None else Path(str(self.source["data"])).name,
             "releasable": self.source is not None,
             "published": published_points((self.source or {}).get("data"), self.record["formulation"], names),
         }

@@ -20,6 +20,7 @@ from optmodels.explorer.telling import Teller
 from optmodels.explorer.work_front import watched
 from optmodels.front import ParetoFront
 from optmodels.objectives import quantity_of
+from optmodels.partition import Labels
 from optmodels.problem import Formulation, Problem
 from optmodels.solution import Solution, Status
 from optmodels.solver import FrontSolver
@@ -135,7 +136,9 @@ def _constrained(saved: ParetoFront, model: Formulation, seconds: float, seed: i
     asked = model.build(problem.table, seed)
     if asked.target.name != target:
         asked = asked.with_objectives(target)
-    answer = registry.solver("auto")().solve(asked, time_limit=seconds, seed=seed, on_progress=watched(asked, tell))
+    answer = registry.solver("auto")().solve(
+        asked, time_limit=seconds, seed=seed, on_progress=watched(asked, tell), start=_start(saved, asked)
+    )
     if answer.labels is None:
         proven = answer.status is Status.INFEASIBLE
         proof = "It is proven that nothing keeps this wish" if proven else "Nothing was found in the time"
@@ -154,6 +157,14 @@ def _constrained(saved: ParetoFront, model: Formulation, seconds: float, seed: i
     kept = "It keeps the wish" if wish.kept_by(problem, values) else f"The {target} that was wished is not reached"
     how = f"solved by '{answer.solver}' under {asked.conditions.describe()}"
     return front, place, f"{kept}; {_proof(answer)} ({how})."
+
+
+def _start(saved: ParetoFront, asked: Problem) -> Labels | None:
+    """The best point of the front that keeps the wish's conditions."""
+    target = asked.target
+    known = [(asked.evaluate(point.require()), point.require()) for point in saved]
+    able = [(found.values[target.name], labels) for found, labels in known if found.feasible]
+    return min(able, key=lambda one: target.worse(one[0], 0.0))[1] if able else None
 
 
 def _proof(answer: Solution) -> str:

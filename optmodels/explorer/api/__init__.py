@@ -14,7 +14,7 @@ Answer = Callable[[Workspace, Mapping[str, str], Mapping[str, Any]], object]
 
 _ROUTES: tuple[tuple[str, re.Pattern[str], Answer], ...] = tuple(
     (method, re.compile("api/" + re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", pattern)), function)
-    for routes in (front_api.ROUTES, point_api.ROUTES, data_api.ROUTES, job_api.ROUTES, study_api.ROUTES)
+    for routes in (front_api.ROUTES, job_api.ROUTES, point_api.ROUTES, data_api.ROUTES, study_api.ROUTES)
     for method, pattern, function in routes
 )
 

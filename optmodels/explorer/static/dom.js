@@ -69,14 +69,14 @@ export function action(text, work, attributes = {}) {
 }
 
 /** A table of rows of cells; cells that are numbers stand at the right. */
-export function table(heads, rows, { caption, rowAttributes } = {}) {
+export function table(heads, rows, { caption, rowAttributes, long } = {}) {
   const number = (cell) => typeof cell === "number" || (cell && cell.number);
   const shown = (cell) => (cell && cell.number ? cell.text : cell);
-  return el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption || heads.filter(String).join(", ") },
+  return el("div", { class: long ? "wide long" : "wide", tabindex: "0", role: "region", "aria-label": caption || heads.filter(String).join(", ") },
     el("table", {},
       caption ? el("caption", {}, caption) : null,
       el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", dir: "auto" }, head)))),
       el("tbody", {}, rows.map((row, i) => el("tr", rowAttributes ? rowAttributes(i) : {},
         row.map((cell, j) => el(j === 0 ? "th" : "td",
-          { class: number(cell) ? "number" : false, scope: j === 0 ? "row" : false, dir: "auto" }, shown(cell))))))));
+          { class: number(cell) ? "number" : false, scope: j === 0 ? "row" : false, dir: "auto", "data-head": heads[j] || null }, shown(cell))))))));
 }

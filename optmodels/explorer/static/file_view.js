@@ -44,7 +44,7 @@ export async function fileView(main, { args: [id] }) {
     select(Object.entries(file.roles), column.role, (role) => { roles[column.name] = role; count(); }, { "aria-label": `Role of ${column.name}` }),
     column.reason, { number: true, text: shown(column.distinct) }, { number: true, text: shown(column.missing) },
     Object.keys(column.frequent).slice(0, 3).join(" · ").slice(0, 120),
-    found(column.name).length ? el("ul", {}, found(column.name).map((finding) => el("li", {}, `${finding.kind}: ${finding.what}. ${finding.remedy}`))) : "",
+    found(column.name).length ? el("ul", { class: "plain" }, found(column.name).map((finding) => el("li", {}, `${finding.kind}: ${finding.what}. ${finding.remedy}`))) : "",
   ]));
   columns.classList.add("columns");
 

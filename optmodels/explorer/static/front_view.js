@@ -26,8 +26,8 @@ function told(model, i) {
   ];
 }
 
-export async function frontView(main, { model, workspace, ids }) {
-  for (const { id } of workspace.fronts) if (!model.fronts.some((front) => front.id === id) && (!ids.length || ids.includes(id))) model.add(await get(`fronts/${id}`));
+export async function frontView(main, { model, workspace }) {
+  for (const { id } of workspace.fronts) if (!model.met.has(id)) model.add(await get(`fronts/${id}`));
   if (!model.fronts.length) return fill(main, el("h1", {}, "No front is open"), el("p", {}, "Open one, or find one from a file, on the ", el("a", { href: "#home" }, "start page"), "."));
 
   const named = (name) => model.axes.get(name);
@@ -139,7 +139,7 @@ export async function frontView(main, { model, workspace, ids }) {
         ...names.map((name) => ({ number: true, text: shown(model.value(row, name), 5) })),
         row.front.status[row.i], { number: true, text: percent(gap) },
       ];
-    }), { caption: model.count > LISTED ? `The first ${LISTED} of ${model.count} points` : `${model.count} points`, rowAttributes: (at) => ({ "aria-selected": rows[at] === model.selected ? "true" : null }) }));
+    }), { long: true, caption: model.count > LISTED ? `The first ${LISTED} of ${model.count} points` : `${model.count} points`, rowAttributes: (at) => ({ "aria-selected": rows[at] === model.selected ? "true" : null }) }));
   }
 
   const showSliders = () => fill(sliders, filters(model, filtered));
@@ -193,6 +193,7 @@ export async function frontView(main, { model, workspace, ids }) {
         if (box.checked) model.add(await get(`fronts/${id}`));
         else model.remove(id);
         if (model.fronts.length) show();
+        else say("No front is shown.");
       } } });
       box.checked = model.fronts.some((one) => one.id === id);
       return el("label", { class: "check" }, box, el("span", { dir: "auto" }, name));
@@ -201,11 +202,11 @@ export async function frontView(main, { model, workspace, ids }) {
     el("h1", { dir: "auto" }, model.fronts.length === 1 ? `Front of ${front.data ?? front.name}` : `${model.fronts.length} fronts`),
     el("p", { class: "soft" }, `${front.formulation} on ${shown(front.records)} records${front.promise ? `; every class keeps ${front.promise}` : ""}. `, front.run.complete ? el("span", { class: "good" }, "The front is complete and proven.") : null),
     el("div", { class: "split" },
-      el("div", {}, el("section", { class: "card", "aria-label": "Picture" }, controls, place, legend, counted, others),
-        el("section", { class: "card" }, el("h2", {}, "Points"), list)),
-      el("div", {}, el("section", { class: "card", "aria-label": "Selected point" }, card),
+      el("section", { class: "card", "aria-label": "Picture" }, controls, place, legend, counted, others),
+      el("div", { class: "side" }, el("section", { class: "card", "aria-label": "Selected point" }, card),
         el("section", { class: "card" }, el("h2", {}, "What do you want?"), asked),
-        el("section", { class: "card" }, el("h2", {}, "Keep points within"), sliders))));
+        el("section", { class: "card" }, el("h2", {}, "Keep points within"), sliders)),
+      el("section", { class: "card" }, el("h2", {}, "Points"), list)));
   show();
   return () => chart.close();
 }

@@ -55,7 +55,7 @@ export async function jobView(main, { args: [id], model, refresh }) {
   const outcome = el("div");
   const charts = [
     new Chart({ label: "The front while it grows", height: 420, layout: (size, colours) => (state.axes && state.points.length ? growing(state)(size, colours) : { base: () => {}, nearest: () => -1 }) }),
-    new Chart({ label: "Hypervolume against time", height: 260, layout: (size, colours) => against(state, [{ key: "hypervolume", title: "hypervolume (higher is better →)", tone: () => colour(0) }])(size, colours) }),
+    new Chart({ label: "Hypervolume against time", height: 260, layout: (size, colours) => against(state, [{ key: "hypervolume", title: "hypervolume", tone: () => colour(0) }])(size, colours) }),
     new Chart({ label: "Value and bound against time", height: 260, layout: (size, colours) => against(state, [{ key: "value", title: "value and bound", tone: () => colour(0) }, { key: "bound", title: "bound", tone: (colours_) => colours_.proven, dash: [5, 4] }])(size, colours) }),
   ];
   const [front, volume, value] = charts.map((chart, i) => el("section", { class: "card" }, el("h2", {}, ["The front so far", "Hypervolume against time", "Value and bound against time"][i]), chart.element));
@@ -92,9 +92,10 @@ export async function jobView(main, { args: [id], model, refresh }) {
     told.textContent = result.error ? "It ended without a front." : "It has ended.";
     if (result.error) return fill(outcome, el("p", { class: "warning", dir: "auto" }, result.error));
     const look = action("Look at the front", async () => {
-      const shownNow = model.fronts.map((one) => one.id);
-      for (const one of shownNow) if (job.kind === "front") model.remove(one);
+      // What was found holds all that the front had before it, so it takes that front's place in the picture.
+      for (const { id: other } of [...model.fronts]) model.remove(other);
       model.add(await get(`fronts/${result.front}`));
+      if (job.kind === "front") model.asked = { weights: {}, limits: {}, wish: {} };
       if (result.point !== null && result.point !== undefined) model.selected = model.find(result.front, result.point);
       location.hash = "#front";
     }, { class: "main" });

@@ -40,7 +40,7 @@ async function show() {
   if (mine !== shownFor) return;
   say("");
   main.replaceChildren();
-  const left = await view(main, { workspace, model, ids: rest, args: rest.map(decodeURIComponent), refresh: show });
+  const left = await view(main, { workspace, model, args: rest.map(decodeURIComponent), refresh: show });
   if (mine !== shownFor) left?.();
   else leave = left;
   document.title = `${main.querySelector("h1")?.textContent ?? "explorer"} – optmodels`;

@@ -7,6 +7,7 @@ import { colour } from "./theme.js";
 export class Model {
   constructor() {
     this.fronts = [];
+    this.met = new Set(); // fronts that were shown once: whether they are shown now is up to whoever looks
     this.filters = {};
     this.hover = this.selected = this.compared = this.recommended = -1;
     this.asked = { weights: {}, limits: {}, wish: {} };
@@ -16,6 +17,7 @@ export class Model {
 
   /** Show a front beside the others, or instead of its older self. */
   add(front) {
+    this.met.add(front.id);
     const at = this.fronts.findIndex((one) => one.id === front.id);
     const tone = at >= 0 ? this.fronts[at].colour : colour(this.fronts.length);
     const shownAs = { ...front, colour: tone };

@@ -1,7 +1,7 @@
 // A front in three dimensions, turned by hand: a box, and points that grow as they come near.
 
 import { axisTitle } from "./frame_axes.js";
-import { shown } from "./numbers.js";
+import { extent, shown } from "./numbers.js";
 import { scale } from "./scale.js";
 
 const REACH = 14;
@@ -14,11 +14,18 @@ export function solid(model, axes, view) {
     const { rows } = model;
     const scales = axes.map((axis) => scale(model.extents.get(axis.name), [-1, 1], { log: axis.log }));
     const [sa, ca, sb, cb] = [Math.sin(view.around), Math.cos(view.around), Math.sin(view.above), Math.cos(view.above)];
-    const reach = Math.min(size.width, size.height) * 0.33;
-    const seen = ([x, y, z]) => {
+    const turned = ([x, y, z]) => {
       const across = x * ca - y * sa, deep = x * sa + y * ca;
       const away = deep * cb - z * sb, near = 3.6 / (3.6 + away);
-      return [size.width / 2 + across * reach * near, size.height / 2 - (deep * sb + z * cb) * reach * near, away];
+      return [across * near, -(deep * sb + z * cb) * near, away];
+    };
+    // The whole box fits into the picture from wherever it is seen, with room for what is written beside it.
+    const ends = [0, 1].map((k) => extent(CORNERS.map((corner) => turned(corner)[k])));
+    const reach = Math.min((size.width - 190) / (ends[0][1] - ends[0][0]), (size.height - 90) / (ends[1][1] - ends[1][0]));
+    const middles = ends.map(([low, high]) => (low + high) / 2);
+    const seen = (place) => {
+      const [x, y, away] = turned(place);
+      return [size.width / 2 + (x - middles[0]) * reach, size.height / 2 - 8 + (y - middles[1]) * reach, away];
     };
     const places = rows.map((row) => {
       const values = axes.map((axis) => model.value(row, axis.name));

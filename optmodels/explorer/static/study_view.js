@@ -75,7 +75,7 @@ export async function studyView(main, { args: [id] }) {
     study.failures.length ? el("section", { class: "card" }, el("h2", {}, "Runs that did not end by themselves"), table(Object.keys(study.failures[0]), study.failures.map((row) => Object.values(row).map((value) => (typeof value === "number" ? number(value) : value))))) : null,
     el("section", { class: "card" }, el("h2", {}, "Runs"), table(["run", "dataset", "model", "solver", "outcome", "status", "value", "gap", "seconds"], study.runs.map((row) => [
       action("Look", () => showRun(row.key), { "aria-label": `Look at the run of ${row.solver} on ${row.dataset}, ${row.model}, repetition ${row.repetition}` }),
-      row.dataset, row.model, row.solver, row.outcome, row.status ?? "", number(row.value, 5), { number: true, text: percent(row.gap) }, number(row.seconds, 3)]), { caption: `${study.runs.length} runs` })),
+      row.dataset, row.model, row.solver, row.outcome, row.status ?? "", number(row.value, 5), { number: true, text: percent(row.gap) }, number(row.seconds, 3)]), { long: true, caption: `${study.runs.length} runs` })),
     run);
   charts.forEach((chart) => chart.draw());
   if (study.fronts.length) await showAttained("0");
