@@ -13,7 +13,7 @@ from optmodels.conditions import Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import risk
 from optmodels.metrics.privacy import Transport, entropies, transport_distance
-from optmodels.partition import Labels, class_sizes, histograms
+from optmodels.partition import LEFT_OUT, Labels, class_sizes, histograms
 from optmodels.table import Table
 
 Sense = Literal["min", "max"]
@@ -21,6 +21,7 @@ Measure = Callable[[Labels], float]
 
 # The name of whatever a problem itself makes small or large.
 OWN = "loss"
+SUPPRESSED = "suppressed"
 TAU = 0.05
 CLASSIFIER = "lr"  # learns little by heart, so that its scores tell partitions apart
 
@@ -135,6 +136,12 @@ QUANTITIES: Mapping[str, Quantity] = {
         lambda _: 2.0,
     ),
     "classes": Quantity("number of classes", _classes, lambda _: 1.0, "max", sensitive=False),
+    SUPPRESSED: Quantity(
+        "records that are left out of all classes",
+        lambda _table, _: lambda labels: float((labels == LEFT_OUT).sum()),
+        lambda table: float(table.n),
+        sensitive=False,
+    ),
     "utility": Quantity(
         "F1 on held-out original rows of a classifier that learned from centroids of the others' classes",
         _utility,

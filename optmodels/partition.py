@@ -1,7 +1,8 @@
 """Partitions of records into classes: labels, sizes, members, histograms, and the grouping of equal rows.
 
 Everything here is linear in the number of records. A partition is an array of labels, one per record;
-`canonical` labels are 0..C-1 in order of first appearance, which is what every other function expects.
+`canonical` labels are 0..C-1 in order of first appearance, which is what every other function expects. A record that
+is left out of all classes has the label `LEFT_OUT`, and no class counts it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ Labels = NDArray[np.int64]
 
 Item = TypeVar("Item")
 
+LEFT_OUT = -1  # the label of a record that is in no class
+
 _CHUNK = 65_536  # rows
 
 
@@ -38,24 +41,30 @@ class Histograms(NamedTuple):
 
 
 def canonical(labels: ArrayLike) -> Labels:
-    """The same partition with labels 0..C-1 in order of first appearance.
+    """The same partition with labels 0..C-1 in order of first appearance; records that are left out stay so.
 
     >>> canonical([7, 7, -1, 7, 3])
-    array([0, 0, 1, 0, 2])
+    array([ 0,  0, -1,  0,  1])
     """
     given = _whole_numbers(labels)
-    if given.size and given.min() >= 0 and given.max() < 4 * given.size:
+    if given.size and given.min() >= LEFT_OUT and given.max() < 4 * given.size:
         return np.asarray(_relabel(given, int(given.max()) + 1))
-    return np.asarray(_hash_keys(given.view(np.uint64))[0])
+    found = np.asarray(_hash_keys(given.view(np.uint64))[0])
+    left_out = given == LEFT_OUT
+    if left_out.any():
+        found -= found > found[left_out][0]
+        found[left_out] = LEFT_OUT
+    return found
 
 
 def class_sizes(labels: ArrayLike) -> NDArray[np.int64]:
     """Number of records of each class 0..C-1.
 
-    >>> class_sizes([0, 0, 1, 0, 2])
-    array([3, 1, 1])
+    >>> class_sizes([0, 0, 1, 0, 2]), class_sizes([0, -1, 0])
+    (array([3, 1, 1]), array([2]))
     """
-    return np.bincount(_whole_numbers(labels)).astype(np.int64, copy=False)
+    given = _whole_numbers(labels)
+    return np.bincount(_inside(given)).astype(np.int64, copy=False)
 
 
 def members(labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -80,7 +89,7 @@ def histograms(labels: ArrayLike, codes: ArrayLike) -> Histograms:
     given, values = _whole_numbers(labels), np.ascontiguousarray(codes, dtype=np.int32)
     if values.size != given.size:
         raise InputError(f"histograms: {given.size} labels but {values.size} value codes; give one of each per record.")
-    if values.size and min(given.min(), values.min()) < 0:
+    if values.size and min(given.min() - LEFT_OUT, values.min()) < 0:
         raise InputError("histograms: labels and value codes start at 0; give a missing value a code of its own.")
     sizes = class_sizes(given)
     starts, present, counts = _histograms(given, values, _bounds(sizes), int(values.max(initial=-1)) + 1)
@@ -139,6 +148,11 @@ def not_comparable(name: str, problem: TypeError) -> InputError:
 
 def _whole_numbers(values: ArrayLike) -> NDArray[np.int64]:
     return np.ascontiguousarray(values, dtype=np.int64)
+
+
+def _inside(labels: Labels) -> Labels:
+    """The labels of those records that are in a class."""
+    return labels[labels >= 0] if labels.size and labels.min() < 0 else labels
 
 
 def _bounds(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -258,6 +272,9 @@ def _relabel(labels, bound):  # type: ignore[no-untyped-def]
     result = np.empty_like(labels)
     found = 0
     for i in range(labels.size):
+        if labels[i] < 0:
+            result[i] = labels[i]
+            continue
         if renamed[labels[i]] < 0:
             renamed[labels[i]] = found
             found += 1
@@ -268,10 +285,11 @@ def _relabel(labels, bound):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _counting_sort(labels, starts):  # type: ignore[no-untyped-def]
     position = starts.copy()
-    order = np.empty(labels.size, np.int64)
+    order = np.empty(starts[-1], np.int64)
     for i in range(labels.size):
-        order[position[labels[i]]] = i
-        position[labels[i]] += 1
+        if labels[i] >= 0:
+            order[position[labels[i]]] = i
+            position[labels[i]] += 1
     return order
 
 
@@ -295,8 +313,9 @@ def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def
     dealt = np.empty(codes.size, np.int32)
     position = bounds[:-1].copy()
     for i in range(codes.size):
-        dealt[position[labels[i]]] = codes[i]
-        position[labels[i]] += 1
+        if labels[i] >= 0:
+            dealt[position[labels[i]]] = codes[i]
+            position[labels[i]] += 1
     counts = np.empty(codes.size, np.int64)
     starts = np.zeros(bounds.size, np.int64)
     tally = np.zeros(n_values, np.int64)

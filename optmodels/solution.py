@@ -15,7 +15,7 @@ from optmodels.plot.classes import class_size_bands
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
     from optmodels.problem import Problem
-    from optmodels.release import Method, Release
+    from optmodels.release import Method, Release, Suppressed
 
 
 class Status(StrEnum):
@@ -108,9 +108,14 @@ class Solution:
         remark = self.reason or self.details.get("remark", "")
         raise NoSolutionError(f"The solver '{self.solver}' stopped ({self.stop}) without a solution. {remark}".rstrip())
 
-    def release(self, *, method: Method | None = None) -> Release:
-        """The anonymised table, audited against what was promised."""
-        release = self.problem.release(self.require(), method=method)
+    def release(self, *, method: Method | None = None, suppressed: Suppressed = "drop") -> Release:
+        """The anonymised table, audited against what was promised.
+
+        Records that are left out are dropped, or with `suppressed="star"` are rows that say nothing.
+        """
+        from optmodels.problem import released
+
+        release = released(self.problem, self.require(), method, suppressed)
         return release.with_provenance(self.to_dict())
 
     def to_dict(self) -> dict[str, object]:

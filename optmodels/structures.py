@@ -21,6 +21,7 @@ from optmodels.flow.flow import sizes_only
 from optmodels.flow.paths import Bounds
 from optmodels.partition import Labels
 from optmodels.price import Floats, PlainPrice, Price
+from optmodels.suppression import NOBODY, Suppression
 
 if TYPE_CHECKING:
     from optmodels.problem import Problem
@@ -43,6 +44,7 @@ class Priced(Structure):
     """The target is to be made small, a sum of class prices over `scale`, and each class meets the conditions alone.
 
     `largest` is a class size that some optimal partition never exceeds, or None where no such size is known.
+    `suppression` is how many records may be left out, and what each adds to the target.
     """
 
     title: ClassVar[str] = "a price for each class"
@@ -53,11 +55,17 @@ class Priced(Structure):
     scale: float = 1.0
     n_classes: int | None = None
     largest: int | None = None
+    suppression: Suppression = NOBODY
 
     @property
     def n(self) -> int:
         """Number of records."""
         return self.price.n
+
+    @property
+    def left_out_price(self) -> float:
+        """What leaving out a record costs, in the units of class prices."""
+        return self.suppression.price * self.scale
 
     @property
     def compiled(self) -> Price | None:

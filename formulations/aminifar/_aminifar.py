@@ -18,6 +18,7 @@ from optmodels.flow import Metric, cheapest_matching, class_distances
 from optmodels.partition import Labels, members
 from optmodels.problem import Formulation, View
 from optmodels.structures import Assignment
+from optmodels.suppression import Suppression
 from optmodels.table import Table
 from optmodels.table.roles import Scaling
 
@@ -36,7 +37,8 @@ class Aminifar(Formulation):
     """Minimise the distance of records to the given centre of their class; every centre has a class.
 
     Give `k` (then there are n // k classes) or `n_clusters`. Sizes are n / n_clusters rounded down or up, or with
-    `sizes="at-least"` only k or more. A class holds at most alpha * (records of a sensitive value) / n_clusters
+    `sizes="at-least"` only k or more; where records may be left out, n may be as many fewer for the number of
+    classes and for the least size. A class holds at most alpha * (records of a sensitive value) / n_clusters
     records of that value; with `soft` it may hold more at `penalty` for each time the average. It holds at least
     floor * (records of the value) / n_clusters. `sensitive_value` is the value that alpha and floor are about, or
     several, or these by the name of the attribute; unless told otherwise it is the 1 of a 0/1 flag and every value of
@@ -100,7 +102,7 @@ class Aminifar(Formulation):
     def build(self, table: Table, seed: int = 0) -> AminifarProblem | FreeAminifarProblem:
         """The problem of this table; the seed draws the first centres of k-means."""
         table = table if self.scaling is None else table.rescaled(scaling=self.scaling)
-        k = self.k if self.k is not None else table.n // self._n_clusters(table)
+        k = self.k if self.k is not None else self._fewest(table) // self._n_clusters(table)
         conditions = self.conditions(k)
         conditions.compile(table)  # says what is wrong with k before k-means is asked for n // k centres
         points = embedded(table, self.metric)
@@ -116,13 +118,18 @@ class Aminifar(Formulation):
         return ShareBounds(self.alpha, self.floor, self.soft, self.penalty, self.sensitive_value)
 
     def _n_clusters(self, table: Table) -> int:
-        count = self.n_clusters if self.n_clusters is not None else max(1, table.n // max(1, int(self.k or 1)))
+        fewest = self._fewest(table)
+        count = self.n_clusters if self.n_clusters is not None else max(1, fewest // max(1, int(self.k or 1)))
         if 2 * count > table.n:
             raise InputError(
                 f"{count} classes of at least 2 records need {2 * count} records and the table has {table.n}: "
                 "lower n_clusters."
             )
         return count
+
+    def _fewest(self, table: Table) -> int:
+        """How many records are in classes where as many are left out as may be."""
+        return table.n - Suppression.of_share(self.suppress, table.n).most
 
     def _given(self, table: Table, m: int) -> Floats:
         centres = np.asarray(self.centres, np.float64)

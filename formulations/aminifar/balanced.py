@@ -21,6 +21,7 @@ from optmodels.partition import Labels, class_sizes
 from optmodels.price import Price
 from optmodels.problem import Problem
 from optmodels.structures import Assignment, Centroids, ClassCount, Parts, Structure
+from optmodels.suppression import Suppression
 from optmodels.table import Table
 
 if TYPE_CHECKING:
@@ -62,7 +63,8 @@ class BalancedProblem(Problem):
         self.points = points
         self.further: tuple[Conditions, ...] = ()
         exact = formulation.sizes == "exact"
-        self.least = np.full(m, n // m if exact else conditions.k, np.int64)
+        fewest = n - Suppression.of_share(conditions.suppress, n).most
+        self.least = np.full(m, max(fewest // m, conditions.k) if exact else conditions.k, np.int64)
         self.most = np.full(m, ceil(n / m) if exact else n, np.int64)
         self._bind()
 
@@ -144,7 +146,7 @@ class BalancedProblem(Problem):
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The same problem for some of the records and some of the classes, with the sizes and caps of the whole."""
         chosen = np.arange(len(self.least)) if classes is None else classes
-        part = copy(self)
+        part = self._copy()
         vars(part).pop("_cannot_hold", None)  # what was found out of the whole
         part.table, part.test = self.table.take(rows), self.test.take(rows)
         part.points, part.groups = self.points[rows], self.groups[rows]
@@ -155,6 +157,11 @@ class BalancedProblem(Problem):
             tuple(each[chosen] for each in penalties) for penalties in (self.thresholds, self.slopes)
         )
         return part
+
+    def _usual_price(self) -> float:
+        """The mean distance where all are in one class; what soft caps would charge for that is another matter."""
+        everyone = np.zeros(self.n, np.int64)
+        return (self.values(everyone)[self.target.name] - self.penalties(everyone)) / self.n
 
     def penalties(self, labels: Labels) -> float:
         """What classes pay for holding more of a value than a soft cap allows."""
@@ -186,7 +193,7 @@ class BalancedProblem(Problem):
 
         Nothing else can be in the way of one or two bounded attributes; more of them may be in each other's.
         """
-        return super().impossible() or self._cannot_hold
+        return super().impossible() or (None if self.suppression.most else self._cannot_hold)
 
     @cached_property
     def _cannot_hold(self) -> str | None:

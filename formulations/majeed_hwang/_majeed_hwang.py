@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
@@ -18,10 +17,10 @@ from optmodels.metrics import risk
 from optmodels.metrics.loss import attribute_losses
 from optmodels.metrics.privacy import entropies
 from optmodels.objectives import Objective
-from optmodels.partition import Labels, canonical, class_sizes, group_rows, histograms
+from optmodels.partition import LEFT_OUT, Labels, canonical, class_sizes, group_rows, histograms
 from optmodels.price import geometry
 from optmodels.problem import Formulation, Problem, View
-from optmodels.release import Method, Release
+from optmodels.release import Method, Release, Suppressed
 from optmodels.release import release as make_release
 from optmodels.structures import Centroids, Levels, Parts, Structure
 from optmodels.table import Table
@@ -186,7 +185,7 @@ class MajeedHwangProblem(Problem):
         """No release discloses less than one in which everyone looks the same."""
         everyone = np.zeros(self.n, np.int64)
         least = risk.disclosure([histograms(everyone, codes) for codes in self.table.sensitive_codes.T])
-        if self.most_disclosure is not None and least > self.most_disclosure + TOLERANCE:
+        if self.most_disclosure is not None and not self.suppression.most and least > self.most_disclosure + TOLERANCE:
             return (
                 f"most_disclosure={self.most_disclosure:g} cannot hold: where everyone looks the same, the most "
                 f"frequent sensitive value is still right for {least:.6g} of all records."
@@ -256,32 +255,46 @@ class MajeedHwangProblem(Problem):
         released = self.released_classes(labels, levels)
         return risk.disclosure([histograms(released, codes) for codes in self.table.sensitive_codes.T])
 
-    def release(self, labels: NDArray[np.integer[Any]], *, method: Method | None = None) -> Release:
+    def release(
+        self,
+        labels: NDArray[np.integer[Any]],
+        *,
+        method: Method | None = None,
+        suppressed: Suppressed = "drop",
+    ) -> Release:
         """The table generalised by a partition, audited; its loss has the distortion and the disclosure."""
         if method not in (None, "hierarchy"):
-            return super().release(labels, method=method)
+            return super().release(labels, method=method, suppressed=suppressed)
         classes = self.check(labels)
+        kept = classes != LEFT_OUT
+        part = self if kept.all() else self.restricted(np.flatnonzero(kept))
         provenance: dict[str, object] = {
             "formulation": self.formulation.name,
             "parameters": self.formulation.to_dict(),
             "usefulness": self.usefulness,
         }
         if not self.least_levels:
-            provenance["threshold"] = self.threshold(classes)
+            provenance["threshold"] = part.threshold(classes[kept])
         return make_release(
             self.table,
             classes,
             promise=self.conditions,
             method="hierarchy",
-            levels=self.levels(classes),
-            loss=self.values(classes),
+            suppressed=suppressed,
+            levels=part.levels(classes[kept]),
+            loss=self.evaluate(classes).values,
             provenance=provenance,
         )
 
     def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
         """What the release of a partition loses of each quasi-identifier: the share of all leaves below its node."""
         classes = self.check(labels)
-        return attribute_losses(self.table, classes, self.release_method, levels=self.levels(classes))
+        kept = np.flatnonzero(classes != LEFT_OUT)
+        if len(kept) == self.n:
+            return attribute_losses(self.table, classes, self.release_method, levels=self.levels(classes))
+        inside, levels = classes[kept], self.restricted(kept).levels(classes[kept])
+        losses = attribute_losses(self.table.part(kept), inside, self.release_method, levels=levels)
+        return {name: loss + (self.n - len(kept)) / self.n for name, loss in losses.items()}
 
     def with_disclosure(self, most: float) -> MajeedHwangProblem:
         """The same problem with a bound on the disclosure of the whole release."""
@@ -300,7 +313,7 @@ class MajeedHwangProblem(Problem):
         Where every part keeps `most_disclosure` the whole does: it discloses their mean, or less where classes of
         different parts look alike.
         """
-        part = copy(self)
+        part = self._copy()
         part._whole = self._whole or self
         part.table, part.test, part.leaves = self.table.take(rows), self.test.take(rows), self.leaves[rows]
         part.objectives = _objectives(len(rows))

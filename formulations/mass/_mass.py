@@ -22,7 +22,7 @@ from optmodels.errors import InputError, unknown, whole
 from optmodels.metrics.loss import general_loss_metric
 from optmodels.metrics.utility import Protocol
 from optmodels.objectives import Objective
-from optmodels.partition import Labels
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.price import geometry
 from optmodels.problem import Formulation, Problem
 from optmodels.release import Method
@@ -166,7 +166,11 @@ class MassProblem(Problem):
         return self.anonymize.mix.of(labels).privacy_loss
 
     def _loss(self, labels: Labels) -> float:
-        return general_loss_metric(self.table, labels)
+        kept = np.flatnonzero(labels != LEFT_OUT)
+        if len(kept) == self.n:
+            return general_loss_metric(self.table, labels)
+        share = general_loss_metric(self.table.part(kept), labels[kept]) * len(kept) / self.n
+        return share + (self.n - len(kept)) * self.left_out_price
 
     def _recall_loss(self, labels: Labels) -> float:
         assert self.recall is not None
@@ -194,11 +198,20 @@ class MassProblem(Problem):
         usual = self.levels if self.fixed_k is None else (self.fixed_k,)
         return iter(CandidateBuilder(self.anonymize, usual if levels is None else levels, halted, self.test))
 
+    def _usual_price(self) -> float:
+        """A record that is left out loses all of its cells; prices are in units of the loss, which the score has."""
+        return 1.0 / self.n
+
+    def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
+        return self.values(labels), self.violations(labels)
+
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> MassProblem:
         """The same problem for some of the records, against the mix and the ranges of all of them; without recall."""
         anonymize = self.anonymize.restricted(rows)
         part = MassProblem(anonymize.table, self.formulation, self.conditions, anonymize, None)
         part.test = self.test.take(rows)
+        if self.conditions.suppress:
+            part._left_out_price = self.left_out_price * self.n / len(rows)  # its loss is a mean over fewer records
         return part
 
     def values(self, labels: Labels) -> dict[str, float]:

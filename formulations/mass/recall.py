@@ -21,7 +21,7 @@ from optmodels.metrics.utility.scoring import Learned, Rows
 from optmodels.metrics.utility.targets import Target
 from optmodels.metrics.utility.trials import learn_as
 from optmodels.parallel import threads
-from optmodels.partition import Labels
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.recoding import recode
 from optmodels.table import Table
 from optmodels.table.encoding import level_text
@@ -122,25 +122,35 @@ class Recall:
         """R of a partition; labels run from 0 to C-1."""
         key = hashlib.blake2b(np.ascontiguousarray(labels).data, digest_size=16).digest()
         if key not in self._known:
-            released = Rows(self.space.encode(self.released(labels)), self._codes)
-            recalls = [[one.scores["recall"] for one in many] for many in self._learned(self.ensemble, released)]
-            self._known[key] = float(np.mean(recalls))
+            inside = np.flatnonzero(labels[self.rows] != LEFT_OUT)
+            released = Rows(self.space.encode(self.released(labels)), self._codes[inside])
+            learned = self._learned(self.ensemble, released, inside)
+            self._known[key] = float(np.mean([[one.scores["recall"] for one in many] for many in learned]))
         return self._known[key]
 
     def released(self, labels: Labels) -> pd.DataFrame:
-        """The sample's rows as released: only the classes that they are in are recoded."""
+        """The sample's rows as released, without those left out: only the classes that they are in are recoded."""
+        rows = self.rows[labels[self.rows] != LEFT_OUT]
         wanted = np.zeros(int(labels.max()) + 1, np.bool_)
-        wanted[labels[self.rows]] = True
-        members = np.flatnonzero(wanted[labels])
+        wanted[labels[rows]] = True
+        members = np.flatnonzero((labels != LEFT_OUT) & wanted[labels])
         recoded = recode(self.table.take(members), labels[members], "interval")
-        return recoded.iloc[np.searchsorted(members, self.rows)]
+        released: pd.DataFrame = recoded.iloc[np.searchsorted(members, rows)]
+        return released
 
-    def _learned(self, classifiers: Sequence[str], known: Rows) -> list[list[Learned]]:
-        """What each classifier learned from known rows, in every split."""
+    def _learned(
+        self, classifiers: Sequence[str], known: Rows, inside: NDArray[np.int64] | None = None
+    ) -> list[list[Learned]]:
+        """What each classifier learned from known rows, in every split; `inside` are their places in the sample."""
+
+        def places(seen: NDArray[np.int64]) -> NDArray[np.int64]:
+            return seen if inside is None else np.flatnonzero(np.isin(inside, seen))
 
         def trials(classifier: str) -> list[Learned]:
             return [
-                learn_as(classifier, known.take(seen), self.original.take(unseen), number, self.protocol, self.target)
+                learn_as(
+                    classifier, known.take(places(seen)), self.original.take(unseen), number, self.protocol, self.target
+                )
                 for number, (seen, unseen) in enumerate(self.splits)
             ]
 

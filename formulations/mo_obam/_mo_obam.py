@@ -128,6 +128,8 @@ class MoObamProblem(SpreadProblem):
 
     def impossible(self) -> str | None:
         """No partition beats the whole table's entropy: its own is at least the least of any partition's classes."""
+        if self.suppression.most:
+            return super().impossible()
         asked = self.test.entropy / log(2)
         for name, least, most in zip(self.table.sensitive, asked, self.most_entropies, strict=True):
             if least > most + TOLERANCE:
@@ -216,13 +218,28 @@ class ScalarisedProblem(Problem):
         """The violations of the problem without the score."""
         return self.parts.violations(labels)
 
+    def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
+        parts, violations = self.parts._of_kept(labels, missing)
+        return {"score": self.score(parts["loss"], parts["entropy"]), **parts}, violations
+
+    def allowing(self, most: int) -> Self:
+        """The same problem, and the one without the score, in which so many records may be left out."""
+        other = super().allowing(most)
+        other.parts = self.parts.allowing(most)
+        return other
+
+    @property
+    def left_out_price(self) -> float:
+        """What leaving out a record adds to the loss; the score follows from that."""
+        return self.parts.left_out_price
+
     def impossible(self) -> str | None:
         """Why the problem without the score has no solution, or None."""
         return self.parts.impossible()
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The score that all records would have, were they all as these are."""
-        part = copy(self)
+        part = self._copy()
         part.parts = self.parts.restricted(rows, classes)
         part.parts.price_scale = self.parts.price_scale * len(rows) / self.n
         part.table, part.test = part.parts.table, part.parts.test

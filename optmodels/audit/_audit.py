@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from optmodels.markup import grid, named, notebook
 from optmodels.metrics import loss, privacy, risk
 from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
 from optmodels.plot.risks import risk_change
+from optmodels.suppressed_rows import without_suppressed
 from optmodels.table.encoding import places_in_order
 
 if TYPE_CHECKING:
@@ -86,8 +87,12 @@ def audit(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     taus: Sequence[float] = TAUS,
     population: pd.DataFrame | None = None,
+    original: pd.DataFrame | None = None,
+    suppressed: int | None = None,
 ) -> Audit:
     """Audit a table as an attacker would meet it: its classes are the groups of equal quasi-identifiers.
+
+    Rows that say nothing in any column are suppressed records: they are counted, and are in no class.
 
     Args:
         frame: the table, released or not; a missing value equals another missing value.
@@ -98,6 +103,10 @@ def audit(
         hierarchies: hierarchies of sensitive attributes; they decide the ground distance of `t_emd`.
         taus: probabilities above which a record counts as linked.
         population: a table the release is a sample of, recoded alike, for journalist and marketer risk.
+        original: the table that it was made from, whose sensitive values t, beta and delta compare with; those of the
+            release itself unless given, which are others only where records are left out.
+        suppressed: how many rows that say nothing are suppressed records, where that is known: a class may say
+            nothing as well. All of them unless given.
 
     >>> people = pd.DataFrame({"age": ["30-39"] * 3 + ["40-49"] * 2, "illness": ["flu", "flu", "cold", "flu", "flu"]})
     >>> found = audit(people, quasi=["age"], sensitive="illness")
@@ -106,17 +115,29 @@ def audit(
     """
     names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
     _check_columns(frame, tuple(quasi), names, ordered)
+    frame, missing = without_suppressed(frame, suppressed)
+    original = None if original is None else without_suppressed(original)[0]
     labels = group_frame(frame, quasi)
     sizes = class_sizes(labels)
     found: dict[str, Histograms] = {}
     levels: dict[str, SensitiveLevels] = {}
     for name in names:
-        codes, values, has_order = _numbered(frame[name], ordered)
-        found[name] = histograms(labels, codes)
+        column = frame[name]
+        if original is not None:
+            column = pd.concat([column, _column(original, name)], ignore_index=True)
+        codes, values, has_order = _numbered(column, ordered)
+        found[name] = histograms(labels, codes[: len(frame)])
         hierarchy = (hierarchies or {}).get(name)
-        levels[name] = sensitive_levels(found[name], values, has_order, hierarchy)
+        shares = None if original is None else np.bincount(codes[len(frame) :], minlength=len(values)) / len(original)
+        levels[name] = sensitive_levels(found[name], values, has_order, hierarchy, shares=shares)
     people = None if population is None else risk.population_sizes(frame, labels, population, quasi)
-    return judged(sizes, found, levels, quasi, taus, people)
+    return replace(judged(sizes, found, levels, quasi, taus, people), suppressed=missing)
+
+
+def _column(original: pd.DataFrame, name: str) -> pd.Series:
+    if name not in original.columns:
+        raise InputError(f"The original table has no column '{name}': give the table that the release was made from.")
+    return original[name]
 
 
 def audit_table(table: Table) -> Audit:

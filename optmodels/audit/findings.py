@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from optmodels.conditions import Conditions
 
 
+_HAIR = 1e-6  # of a record: a share of them that is a whole number but for rounding
+
+
 @dataclass(frozen=True)
 class Findings:
     """Privacy levels and risks of a table whose classes are its groups of equal quasi-identifiers, as plain data."""
@@ -39,10 +42,20 @@ class Findings:
     loss: Mapping[str, float] = field(default_factory=dict)
     attribute_loss: Mapping[str, float] = field(default_factory=dict)  # of what one class of everybody would lose
     kept: Mapping[str, object] | None = None
+    suppressed: int = 0  # records that are in no class: rows that say nothing, or what its maker says was dropped
+
+    @property
+    def suppressed_share(self) -> float:
+        """The share of all records, released or not, that are suppressed."""
+        return self.suppressed / max(1, self.records + self.suppressed)
 
     def check(self, promise: Conditions) -> list[str]:
         """Every way in which this table falls short of a promise; nothing if it is kept."""
         broken = [f"k is {self.k}, less than {promise.k}"] if self.k < promise.k else []
+        allowed = promise.suppress * (self.records + self.suppressed) + _HAIR
+        # without a word about suppression, rows that say nothing are a class like others, if there are enough of them
+        if self.suppressed > allowed and (promise.suppress or self.suppressed < promise.k):
+            broken.append(f"{self.suppressed_share:.4g} of the records are suppressed, more than {promise.suppress:g}")
         if not self.sensitive and promise.needs_sensitive:
             broken.append("there is no sensitive attribute to be diverse or close")
         strangers = [name for name in promise.attributes if name not in self.sensitive] if self.sensitive else []

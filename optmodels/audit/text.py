@@ -25,7 +25,9 @@ def audit_text(audit: Findings) -> str:
 
 
 def _class_facts(audit: Findings) -> list[Row]:
+    suppressed = f"{audit.suppressed:,} ({audit.suppressed_share:.1%})"
     return [
+        *([("suppressed records, in no class", suppressed)] if audit.suppressed else []),
         ("smallest class, k", f"{audit.k:,}"),
         ("average class size", _number(audit.average_class_size)),
         ("discernibility", f"{audit.discernibility:,}"),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optmodels.conditions.asked import Asked
 from optmodels.conditions.class_test import ClassTest, broken_classes
 from optmodels.conditions.sensitive import CONDITIONS, HOW, SensitiveConditions
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, finite, unknown
 from optmodels.metrics.privacy import TOLERANCE, Transport
 from optmodels.partition import Labels, class_sizes, members
 from optmodels.table import Table
@@ -22,6 +22,8 @@ from optmodels.table import Table
 SHARE_CONDITIONS = ("most_share", "beta", "delta")
 # As `broken_classes` counts them; the rows of bounds come after these.
 _COUNTED = ("k", "distinct_l", "entropy_l", "recursive", "t")
+# Up to so many records left out it is worked out whether that makes conditions possible.
+_MOST_TRIMMED = 10_000
 
 
 @dataclass(frozen=True)
@@ -32,11 +34,18 @@ class Conditions(SensitiveConditions):
     'k >= 5, entropy l >= 1.5'
     >>> Conditions(k=5, most_share=0.5, recursive={"illness": (3, 2)}).describe()
     "k >= 5, largest share <= 0.5, recursive (3, 2) of 'illness'"
+
+    `suppress` is the largest share of the records that may be left out of all classes. What classes are compared with
+    is the whole table all the same: leaving out records does not move the mark that t, beta and delta are measured by.
     """
 
     k: int = 2
+    suppress: float = 0.0
 
     def __post_init__(self) -> None:
+        finite("suppress", self.suppress, "it is the largest share of records that may be left out")
+        if self.suppress >= 1:
+            raise InputError(f"suppress is a share of the records and below 1, not {self.suppress!r}.")
         if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 2:
             raise InputError(f"k must be a whole number of at least 2, not {self.k!r}: a class of one is a person.")
         for name, by in self._named().items():
@@ -83,12 +92,14 @@ class Conditions(SensitiveConditions):
                 name for name in CONDITIONS if attribute in {**named.get(name, {}), **named.get(HOW.get(name, ""), {})}
             ]
             parts += [f"{said} of '{attribute}'" for said in map(own.said, names) if said]
+        parts += [f"suppressed <= {self.suppress:.4g}"] if self.suppress else []
         return ", ".join(part for part in parts if part)
 
     def to_dict(self) -> dict[str, object]:
         """The conditions that were asked for, by name."""
         given = {"k": self.k, **asdict(self)}
         pointless = {how for condition, how in HOW.items() if given[condition] is None}
+        pointless |= set() if self.suppress else {"suppress"}
         return {name: value for name, value in given.items() if value is not None and name not in pointless}
 
     def compile(self, table: Table) -> ClassTest:
@@ -179,18 +190,27 @@ class Conditions(SensitiveConditions):
         grounds = self.t_distance.values() if isinstance(self.t_distance, Mapping) else (self.t_distance,)
         return self.t is None or all(ground == "emd" for ground in grounds)
 
-    def impossible(self, table: Table) -> str | None:
+    def impossible(self, table: Table, most_left_out: int = 0) -> str | None:
         """Why no partition of this table can satisfy the conditions, or None.
 
         The whole table as one class is the most mixed release there is: since the union of two classes that satisfy
-        the conditions satisfies them, what everyone together does not reach is out of reach.
+        the conditions satisfies them, what everyone together does not reach is out of reach. So many records left out
+        are at their best those of the most frequent value.
         """
         test = self.compile(table)
         everyone = np.bincount(test.codes.ravel(), minlength=int(test.starts[-1])).astype(np.int64)
         for j, name in enumerate(table.sensitive):
-            counts = everyone[test.starts[j] : test.starts[j + 1]]
-            if reason := _out_of_reach(self.of(name), counts, name, table.sensitive_levels[j].tolist()):
-                return reason
+            counts = everyone[test.starts[j] : test.starts[j + 1]].copy()
+            levels = table.sensitive_levels[j].tolist()
+            reason = _out_of_reach(self.of(name), counts, name, levels)
+            if reason is None or most_left_out > _MOST_TRIMMED:
+                continue
+            for _ in range(most_left_out):
+                counts[counts.argmax()] -= 1
+                if _out_of_reach(self.of(name), counts, name, levels) is None:
+                    break
+            else:
+                return reason if not most_left_out else f"{reason} Nor do {most_left_out} records left out help."
         return None
 
     def violations(self, test: ClassTest, labels: Labels) -> dict[str, int]:

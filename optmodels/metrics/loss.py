@@ -34,17 +34,19 @@ def information_loss(table: Table, labels: Labels) -> float:
     return _ratio(_spread(table, labels), _spread(table, np.zeros(table.n, np.int64)))
 
 
-def released_information_loss(table: Table, recoded: pd.DataFrame) -> float:
+def released_information_loss(table: Table, recoded: pd.DataFrame, of: Table | None = None) -> float:
     """The same IL for the centroids that are really released, from a recoded frame in the table's row order.
 
     It differs from `information_loss` only in ordinal attributes, which are released as a level, not as a mean rank.
+    `of` is a table that these records are a part of, where the loss is to be relative to that table's one class.
     """
     total = 0.0
     for j, name in enumerate(table.measured):
         total += table.weights[name] / table.scales[j] ** 2 * _distance(table, name, recoded)
     for j, name in enumerate(table.categorical):
         total += float(table.mismatch_weights[j]) * _distance(table, name, recoded)
-    return _ratio(total, _spread(table, np.zeros(table.n, np.int64)))
+    whole = table if of is None else of
+    return _ratio(total, _spread(whole, np.zeros(whole.n, np.int64)))
 
 
 def attribute_losses(

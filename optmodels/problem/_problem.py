@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,11 @@ from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import InputError, RefusedError, unknown
 from optmodels.markup import notebook
 from optmodels.metrics.loss import attribute_losses
-from optmodels.objectives import OWN, QUANTITIES, Objective, objective_named
-from optmodels.partition import Labels, canonical
+from optmodels.objectives import OWN, QUANTITIES, SUPPRESSED, Objective, objective_named
+from optmodels.partition import LEFT_OUT, Labels, canonical
 from optmodels.price import geometry
 from optmodels.problem.formulation import Formulation
-from optmodels.release import Method, Release
+from optmodels.release import Method, Release, Suppressed
 from optmodels.release import release as make_release
 from optmodels.structures import (
     Assignment,
@@ -31,6 +32,7 @@ from optmodels.structures import (
     Score,
     Structure,
 )
+from optmodels.suppression import NOBODY, Suppression, left_out
 from optmodels.table import Table
 
 if TYPE_CHECKING:
@@ -76,6 +78,7 @@ class Problem(ABC):
 
     objectives: tuple[Objective, ...]
     release_method: ClassVar[Method] = "centroid"
+    _left_out_price: float | None = None
 
     def __init__(self, table: Table, formulation: Formulation, conditions: Conditions) -> None:
         self.table = table
@@ -98,7 +101,7 @@ class Problem(ABC):
 
         Names are those of the problem's own objectives, 'loss' for its own target whatever that is called, and those
         in `optmodels.objectives`: entropy, linkage (or linkage@0.075), homogeneity, closeness,
-        variational, classes, and utility (or utility@rf) for tables with a target.
+        variational, classes, suppressed, and utility (or utility@rf) for tables with a target.
         """
         return judged_by(self, names)
 
@@ -119,12 +122,78 @@ class Problem(ABC):
         return self.conditions.violations(self.test, labels)
 
     def evaluate(self, labels: NDArray[np.integer[Any]]) -> Evaluation:
-        """Objective values and violations of a partition, from the table alone."""
-        canonical_labels = self.check(labels)
-        return Evaluation(self.values(canonical_labels), self.violations(canonical_labels))
+        """Objective values and violations of a partition, from the table alone.
+
+        A record with the label `LEFT_OUT` is in no class: it adds its price to the target, and where more are left out
+        than may be, that is the violation 'suppressed'.
+        """
+        return self._judged(self.check(labels))
+
+    def _judged(self, labels: Labels) -> Evaluation:
+        missing = left_out(labels)
+        if missing:
+            values, violations = self._of_kept(labels, missing)
+        else:
+            values, violations = self.values(labels), self.violations(labels)
+        if missing or self.conditions.suppress:
+            violations = {**violations, "suppressed": max(0, missing - self.suppression.most)}
+        return Evaluation(values, violations)
+
+    def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
+        """Values and violations where records are left out: those of the others' part, and the price of these.
+
+        Models whose own `values` and `violations` take such labels need no part.
+        """
+        kept = np.flatnonzero(labels != LEFT_OUT)
+        if not kept.size:
+            raise InputError("All records are left out: there is nothing to release.")
+        part = self.part(kept)
+        return self._with_left_out(part.values(labels[kept]), missing), part.violations(labels[kept])
+
+    def _with_left_out(self, values: dict[str, float], missing: int) -> dict[str, float]:
+        sign = 1.0 if self.target.sense == "min" else -1.0
+        name = self.target.name
+        return {**values, name: values[name] + sign * missing * self.left_out_price} if name in values else values
+
+    @property
+    def suppression(self) -> Suppression:
+        """How many records may be left out, and what each of them costs."""
+        if not self.conditions.suppress:
+            return NOBODY
+        return Suppression.of_share(self.conditions.suppress, self.n, self.left_out_price)
+
+    @property
+    def left_out_price(self) -> float:
+        """What leaving out a record adds to the target: as given, or what one costs where all are in one class.
+
+        Parts of a problem have the price of the whole.
+        """
+        if self._left_out_price is None:
+            given = self.formulation.suppression_price
+            self._left_out_price = self._usual_price() if given is None else float(given)
+        return self._left_out_price
+
+    def _usual_price(self) -> float:
+        return max(0.0, self.values(np.zeros(self.n, np.int64))[self.target.name] / self.n)
+
+    def _copy(self) -> Self:
+        """A copy to be made a part of: leaving out a record costs there what it costs here."""
+        if self.conditions.suppress:
+            _ = self.left_out_price
+        return copy(self)
+
+    def part(self, rows: NDArray[np.int64]) -> Problem:
+        """The same problem for some of the records, measured as the whole is; as many of them may be left out."""
+        return self.require(Parts).restricted(rows, None)
+
+    def allowing(self, most: int) -> Self:
+        """The same problem in which so many records may be left out, at the same price."""
+        other = self._copy()
+        other.conditions = replace(self.conditions, suppress=most / self.n)
+        return other
 
     def check(self, labels: NDArray[np.integer[Any]]) -> Labels:
-        """The labels renumbered 0..C-1, or an error that says why they are not a partition."""
+        """The labels renumbered 0..C-1, or an error that says why they are not a partition; `LEFT_OUT` stays."""
         array = np.asarray(labels)
         if array.shape != (self.n,) or not np.issubdtype(array.dtype, np.integer):
             raise InputError(
@@ -135,22 +204,37 @@ class Problem(ABC):
 
     def impossible(self) -> str | None:
         """Why no partition can satisfy the conditions, or None when that is not known."""
-        return self.conditions.impossible(self.table)
+        return self.conditions.impossible(self.table, self.suppression.most)
 
-    def release(self, labels: NDArray[np.integer[Any]], *, method: Method | None = None) -> Release:
-        """The table recoded by a partition, audited against this problem's conditions."""
+    def release(
+        self,
+        labels: NDArray[np.integer[Any]],
+        *,
+        method: Method | None = None,
+        suppressed: Suppressed = "drop",
+    ) -> Release:
+        """The table recoded by a partition, audited against this problem's conditions.
+
+        Records that are left out are dropped, or with `suppressed="star"` are rows that say nothing.
+        """
         provenance = {"formulation": self.formulation.name, "parameters": self.formulation.to_dict()}
         return make_release(
             self.table,
             self.check(labels),
             promise=self.conditions,
             method=method or self.release_method,
+            suppressed=suppressed,
             provenance=provenance,
         )
 
     def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
         """What the release of a partition loses of each quasi-identifier, of what one class of everybody would lose."""
-        return attribute_losses(self.table, self.check(labels), self.release_method)
+        classes = self.check(labels)
+        kept = np.flatnonzero(classes != LEFT_OUT)
+        if len(kept) == self.n:
+            return attribute_losses(self.table, classes, self.release_method)
+        losses = attribute_losses(self.table.part(kept), classes[kept], self.release_method)
+        return {name: loss + (self.n - len(kept)) / self.n for name, loss in losses.items()}
 
     def _repr_html_(self) -> str:
         facts = {
@@ -186,7 +270,11 @@ class Problem(ABC):
         return found
 
     def _part(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
-        return self.formulation.build(self.table.part(rows))
+        part = self.formulation.build(self.table.part(rows))
+        if self.formulation.suppress:
+            part._left_out_price = self.left_out_price
+            part.conditions = replace(part.conditions, suppress=self.conditions.suppress)
+        return part
 
     def lacks_pyomo(self) -> str | None:
         """Why `to_pyomo` would refuse, found without building the model, or None."""
@@ -220,6 +308,15 @@ class Problem(ABC):
         return View(native, native.labels)
 
 
+def released(
+    problem: Problem, labels: NDArray[np.integer[Any]], method: Method | None, suppressed: Suppressed
+) -> Release:
+    """The release of a partition; a model with a way of its own to release need not know of records left out."""
+    if suppressed == "drop":
+        return problem.release(labels, method=method)
+    return problem.release(labels, method=method, suppressed=suppressed)
+
+
 def judged_by(problem: Problem, names: Sequence[str]) -> Problem:
     """The problem judged by the objectives of these names: its own, or quantities measured in any table."""
     if not names:
@@ -243,6 +340,13 @@ def _objective(problem: Problem, name: str) -> Objective:
         return replace(problem.target, name=OWN)
     if name.partition("@")[0] not in QUANTITIES:
         raise unknown("objective", name, {OWN, *own, *QUANTITIES})
+    if name == SUPPRESSED:
+        if not problem.suppression.most:
+            raise InputError(
+                f"No record may be left out, so that '{SUPPRESSED}' is always 0: allow some with suppress=0.05, or "
+                "choose another objective."
+            )
+        return replace(objective_named(name, problem.table), worst=float(problem.suppression.most))
     return objective_named(name, problem.table)
 
 
@@ -320,12 +424,24 @@ class ChosenObjectives(Problem):
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The values of the chosen objectives, and of no others."""
+        return self._chosen(self.original.values, labels)
+
+    def _chosen(self, values: Callable[[Labels], Mapping[str, float]], labels: Labels) -> dict[str, float]:
         asked = {objective: self._own_name(objective) for objective in self.objectives}
-        own = self.original.values(labels) if any(o.measure is None for o in self.objectives) else {}
+        own = values(labels) if any(o.measure is None for o in self.objectives) else {}
         return {
             objective.name: objective.measure(labels) if objective.measure is not None else own[str(own_name)]
             for objective, own_name in asked.items()
         }
+
+    def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
+        values, violations = self.original._of_kept(labels, missing)
+        return self._chosen(lambda _: values, labels), violations
+
+    @property
+    def left_out_price(self) -> float:
+        """What it adds to the model's own target; quantities have their own way to count who is left out."""
+        return self.original.left_out_price
 
     def violations(self, labels: Labels) -> dict[str, int]:
         """The violations of the model itself."""
@@ -335,13 +451,25 @@ class ChosenObjectives(Problem):
         """Why the model itself has no solution, or None."""
         return self.original.impossible()
 
+    def allowing(self, most: int) -> Self:
+        """The same problem, and the model itself, in which so many records may be left out."""
+        other = super().allowing(most)
+        other.original = self.original.allowing(most)
+        return other
+
     def with_objectives(self, *names: str) -> Problem:
         """The model itself under other objectives."""
         return self.original.with_objectives(*names)
 
-    def release(self, labels: NDArray[np.integer[Any]], *, method: Method | None = None) -> Release:
+    def release(
+        self,
+        labels: NDArray[np.integer[Any]],
+        *,
+        method: Method | None = None,
+        suppressed: Suppressed = "drop",
+    ) -> Release:
         """The table recoded by a partition, in the model's own way."""
-        return self.original.release(labels, method=method)
+        return released(self.original, labels, method, suppressed)
 
     def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
         """What that release loses of each quasi-identifier."""

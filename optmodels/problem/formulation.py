@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, ClassVar
 
 from optmodels.conditions import Conditions, SensitiveConditions
+from optmodels.errors import finite
 from optmodels.table import Table
 
 if TYPE_CHECKING:
@@ -19,15 +20,22 @@ class Formulation(SensitiveConditions, ABC):
     """A published model with its parameters; subclasses are frozen dataclasses without hidden state.
 
     Every model takes the conditions on sensitive attributes by keyword; what it has to do for them is to hand
-    `conditions(k)` to its problem.
+    `conditions(k)` to its problem. Every model also lets records be left out: `suppress` is the largest share of them,
+    and each adds `suppression_price` to what is optimised, by default what a record costs on average where everybody is
+    in one class.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
 
+    suppress: float = 0.0
+    suppression_price: float | None = None
+
     def __post_init__(self) -> None:
         """Say at once what makes no sense; a model that checks parameters of its own calls this as well."""
         self.conditions(2)
+        if self.suppression_price is not None:
+            finite("suppression_price", self.suppression_price, "it is what leaving out a record adds to the target")
 
     @abstractmethod
     def build(self, table: Table, seed: int = 0) -> Problem:
@@ -43,6 +51,7 @@ class Formulation(SensitiveConditions, ABC):
             InputError: something that was asked for makes no sense.
         """
         asked = {field.name: getattr(self, field.name) for field in fields(SensitiveConditions)}
+        asked["suppress"] = self.suppress
         conditions = Conditions(k, **asked)
         if least_entropies is None:
             return conditions

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from dataclasses import replace
 from typing import Self
 
@@ -44,7 +43,7 @@ class PricedProblem(Problem):
     def structures(self) -> Iterator[Structure]:
         """A price for each class, and parts whose prices add up."""
         if self.target.sense == "min":
-            yield Priced(self.price, self.test, self.price_scale, self.n_classes, self.largest)
+            yield Priced(self.price, self.test, self.price_scale, self.n_classes, self.largest, self.suppression)
         yield self._centroids()
         yield Parts(self.restricted, self.stand_in)
         if self.n_classes is not None:
@@ -62,7 +61,7 @@ class PricedProblem(Problem):
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The same problem for some of the records, in the whole table's scaling and against its distribution."""
-        part = copy(self)
+        part = self._copy()
         part.n_classes = self.n_classes if classes is None else len(classes)
         part.table = self.table.take(rows)
         part.price = self.price.take(rows)
@@ -87,6 +86,9 @@ class PricedProblem(Problem):
         if self.n_classes is not None:
             broken["classes"] = abs(int(labels.max()) + 1 - self.n_classes)
         return broken
+
+    def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
+        return self._with_left_out(self.values(labels), missing), self.violations(labels)
 
     def impossible(self) -> str | None:
         """Why no partition can satisfy the conditions and the number of classes, or None."""

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -19,10 +19,11 @@ from optmodels.errors import BrokenPromiseError, InputError, unknown
 from optmodels.files import write_whole
 from optmodels.markup import grid, named, notebook
 from optmodels.metrics.loss import attribute_losses, gcp, released_information_loss
-from optmodels.partition import canonical
+from optmodels.partition import LEFT_OUT, Labels, canonical
 from optmodels.plot.changes import distribution_change
 from optmodels.plot.readings import Recoded
 from optmodels.recoding import Method, in_value_order, recode
+from optmodels.suppressed_rows import Suppressed, with_suppressed, without_suppressed
 
 if TYPE_CHECKING:
     from optmodels.conditions import Conditions
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
     from optmodels.table import Table
 
-__all__ = ["Method", "Release", "recode", "release"]
+__all__ = ["Method", "Release", "Suppressed", "recode", "release"]
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,7 @@ def release(
     *,
     promise: Conditions,
     method: Method = "centroid",
+    suppressed: Suppressed = "drop",
     levels: NDArray[np.int64] | None = None,
     loss: Mapping[str, float] | None = None,
     provenance: Mapping[str, object] | None = None,
@@ -158,7 +160,8 @@ def release(
     """Recode a table by a partition, audit the result from its own values, and hand it over if it keeps its promise.
 
     `levels` are those of hierarchies that classes are released on, see `recode`; `loss` is what else the maker of the
-    release has to say about what it cost.
+    release has to say about what it cost. Records with the label `LEFT_OUT` are dropped, or are rows that say nothing,
+    in no column, and stand at the end. What is released of the others is compared with the whole table.
 
     Raises:
         BrokenPromiseError: the recoded table does not satisfy `promise`.
@@ -174,34 +177,60 @@ def release(
     2  [45-47]    cold
     3  [45-47]     flu
     """
-    recoded = recode(table, labels, method, levels=levels)
-    frame = in_value_order(table.as_read(recoded))
+    classes = canonical(labels)
+    kept = _kept_records(table, classes, suppressed)
+    missing = table.n - len(kept)
+    part = table.part(kept) if missing else table
+    recoded = recode(part, classes[kept] if missing else labels, method, levels=levels)
+    frame = in_value_order(part.as_read(recoded))
+    seen = frame
+    if missing and suppressed == "star":
+        numbers = [str(name) for name, column in part.frame.items() if types.is_numeric_dtype(column.dtype)]
+        frame = with_suppressed(frame, missing, without_star=numbers)
+        seen, _ = without_suppressed(frame, missing)
     found = audit(
-        table.as_measured(frame),
+        table.as_measured(seen),
         quasi=table.quasi,
         sensitive=table.sensitive,
         ordered=table.sensitive_orders,
         hierarchies=table.hierarchies,
+        original=table.as_measured(table.as_read(table.frame)) if missing else None,
+        suppressed=0,
     )
+    found = replace(found, suppressed=missing)
     broken = found.check(promise)
+    if missing and not promise.suppress:
+        broken.append(f"{missing} records are left out, and none may be")
     if broken:
         raise BrokenPromiseError(
             f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written; the partition it was "
             "made from breaks the conditions."
         )
-    classes = canonical(labels)
-    cost = {**(loss or {}), "gcp": gcp(table, classes, levels, method=method)}
+    classes = classes[kept]
+    cost = {**(loss or {}), "gcp": (gcp(part, classes, levels, method=method) * len(kept) + missing) / table.n}
     if method == "centroid":
-        cost = {"information_loss": released_information_loss(table, recoded)} | cost
-    kept = kept_columns(frame, table.quasi, table.sensitive)
+        lost = released_information_loss(part, recoded, of=table if missing else None)
+        cost = {"information_loss": lost + missing / table.n} | cost
     noted = found.annotated(
         promise=promise.to_dict(),
         missing=table.missing_report | ({"cleaned": table.cleaning_report} if table.cleaning_report else {}),
         loss=cost,
-        attribute_loss=attribute_losses(table, classes, method, levels=levels, recoded=recoded),
-        kept=kept,
+        attribute_loss={
+            name: loss + missing / table.n
+            for name, loss in attribute_losses(part, classes, method, levels=levels, recoded=recoded).items()
+        },
+        kept=kept_columns(seen, table.quasi, table.sensitive),
     )
-    return Release(frame, noted, method, dict(provenance or {}), Recoded(table, labels, method, levels))
+    return Release(frame, noted, method, dict(provenance or {}), Recoded(table, canonical(labels), method, levels))
+
+
+def _kept_records(table: Table, classes: Labels, suppressed: Suppressed) -> NDArray[np.int64]:
+    if suppressed not in get_args(Suppressed):
+        raise unknown("way to release records left out", str(suppressed), get_args(Suppressed))
+    kept = np.flatnonzero(classes != LEFT_OUT)
+    if table.n and not len(kept):
+        raise InputError("All records are left out: there is nothing to release.")
+    return kept if len(classes) == table.n else np.arange(table.n)  # `recode` says what is wrong with the labels
 
 
 def _has_carriage_return(frame: pd.DataFrame) -> bool:

@@ -23,6 +23,7 @@ from optmodels.front import ParetoFront
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
 from optmodels.solver.installed import installed
+from optmodels.solver.leaving_out import leave_out, leave_out_on_front
 from optmodels.solver.run import OnProgress, Run
 from optmodels.structures import Structure
 
@@ -49,6 +50,7 @@ class Solver(ABC):
     needs: ClassVar[tuple[type[Structure], ...]] = ()  # what it must know of a problem
     rejects: ClassVar[tuple[type[Structure], ...]] = ()  # what it cannot cope with
     only: ClassVar[str] = ""  # what `cannot` asks for beyond that, in words
+    leaves_out: ClassVar[bool] = False  # whether it decides itself which records are left out, where some may be
 
     def refuses(self, problem: Problem) -> str | None:
         """Why this solver cannot work on the problem, or None: by what it needs and rejects, and `cannot`."""
@@ -70,6 +72,8 @@ class Solver(ABC):
 
     def proves(self, problem: Problem, *, front: bool = False) -> bool:
         """Whether what it finds of a problem that it takes is proven best, given the time; of a front, every point."""
+        if problem.suppression.most and not self.decides_suppression(problem):
+            return False
         return self.exact and not front
 
     @classmethod
@@ -114,11 +118,24 @@ class Solver(ABC):
                 if reason := problem.impossible():
                     run.infeasible(reason)
                     return run.solution()
-                self.search(problem, run)
+                self._searched(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED
         return run.solution()
+
+    def decides_suppression(self, problem: Problem) -> bool:
+        """Whether it decides itself which records of this problem are left out, so that what it proves is proven."""
+        return self.leaves_out
+
+    def _searched(self, problem: Problem, run: Run) -> None:
+        """The search, and where records may be left out of which the solver knows nothing, leaving them out."""
+        if not problem.suppression.most or self.decides_suppression(problem):
+            self.search(problem, run)
+            return
+        run.leaves_out = False
+        self.search(problem, run)
+        leave_out(self, problem, run)
 
     @classmethod
     def missing(cls) -> str | None:
@@ -170,7 +187,10 @@ class FrontSolver(Solver):
                 run.details["infeasible"] = reason
             else:
                 with run.interrupt.listening(), telling(run.compiling):
+                    run.leaves_out = not problem.suppression.most or self.decides_suppression(problem)
                     self.explore(problem, run)
+                    if not run.leaves_out:
+                        leave_out_on_front(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from optmodels.clock import Compiling, now
 from optmodels.halting import Flag, lowered, raised_when
 from optmodels.partition import Labels
-from optmodels.problem import Problem
+from optmodels.problem import Evaluation, Problem
 from optmodels.solution import Moment, Solution, Status, Stop, relative_gap
 from optmodels.solver.interrupt import Interrupt
+from optmodels.suppression import without_broken
 
 # A value this close to the bound, relatively, is the bound: sums in different orders differ in their last bits.
 PROVEN = 1e-9
@@ -80,6 +81,9 @@ class Run:
         self.interrupt = Interrupt()
         self._on_progress = on_progress
         self._began = now()
+        self._most_left_out = problem.suppression.most
+        # Whether bounds and proofs of the solver hold where records are left out: it decides itself which are.
+        self.leaves_out = True
 
     @property
     def seconds(self) -> float:
@@ -128,6 +132,8 @@ class Run:
     def offer(self, labels: NDArray[np.integer[Any]]) -> bool:
         """Judge a partition by the problem; keep it if it is feasible and better than the incumbent."""
         evaluation = self.problem.evaluate(labels)
+        if not evaluation.feasible and self._most_left_out:
+            labels, evaluation = self._mended(labels, evaluation)
         if not evaluation.feasible:
             return False
         target = self.problem.target
@@ -153,8 +159,12 @@ class Run:
         why the search for the point ended where that does not prove it.
         """
         evaluation = self.problem.evaluate(labels)
+        if not evaluation.feasible and self._most_left_out:
+            labels, evaluation = self._mended(labels, evaluation)
         if not evaluation.feasible:
             return None
+        if self._most_left_out and not self.leaves_out:
+            bound = None
         details = dict(details or {})
         bound = self._sound(evaluation.values[self.problem.target.name], bound, details)
         status = _status(evaluation.values[self.problem.target.name], bound)
@@ -177,18 +187,32 @@ class Run:
         self._front.append(point)
         return point
 
+    def _mended(
+        self, labels: NDArray[np.integer[Any]], evaluation: Evaluation
+    ) -> tuple[NDArray[np.integer[Any]], Evaluation]:
+        """The partition without the classes that break a condition, where these are few enough to be left out."""
+        mended = without_broken(self.problem.test, self.problem.check(labels), self._most_left_out)
+        return (labels, evaluation) if mended is None else (mended, self.problem.evaluate(mended))
+
     def forget(self, count: int) -> None:
         """Leave out the points kept first: an exact front makes what was found before it needless."""
         del self._front[:count]
 
     def prove(self, bound: float) -> None:
-        """Record a proven bound on the target; only a better one counts."""
+        """Record a proven bound on the target; only a better one counts.
+
+        What is proven of partitions of all records, by a solver that leaves out none, is nothing where some may be.
+        """
+        if self._most_left_out and not self.leaves_out:
+            return
         if self.bound is None or self.problem.target.worse(bound, self.bound) > 0:
             self.bound = float(bound)
             self._record()
 
     def infeasible(self, reason: str) -> None:
         """Record a proof that no partition satisfies the conditions."""
+        if self._most_left_out and not self.leaves_out:
+            return
         self.proven_infeasible = reason
 
     def report(

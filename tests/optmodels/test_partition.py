@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from optmodels import partition
 from optmodels.errors import InputError
-from optmodels.partition import canonical, class_sizes, group_frame, group_rows, histograms, members
+from optmodels.partition import LEFT_OUT, canonical, class_sizes, group_frame, group_rows, histograms, members
 
 small_labels = st.lists(st.integers(0, 6), min_size=1, max_size=60).map(canonical)
 AWKWARD = [0.0, -0.0, np.nan, 1.5, -1.5, np.inf, 1e-300, float(2**53)]
@@ -22,9 +22,23 @@ def labels_and_codes(draw):
     return labels, codes
 
 
-@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(0, 3), max_size=50))
-def test_canonical_labels_are_pandas_factorize(labels):
-    assert canonical(np.array(labels, np.int64)).tolist() == pd.factorize(np.array(labels, np.int64))[0].tolist()
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.integers(-1, 3), max_size=50))
+def test_canonical_labels_are_pandas_factorize_of_those_in_a_class(labels):
+    given = np.array(labels, np.int64)
+    expected = np.full(len(given), LEFT_OUT)
+    expected[given != LEFT_OUT] = pd.factorize(given[given != LEFT_OUT])[0]
+    assert canonical(given).tolist() == expected.tolist()
+
+
+@given(st.lists(st.integers(-1, 4), min_size=1, max_size=60).map(canonical))
+def test_no_class_counts_a_record_that_is_left_out(labels):
+    inside = labels[labels != LEFT_OUT]
+    order, starts = members(labels)
+    assert sorted(order.tolist()) == np.flatnonzero(labels != LEFT_OUT).tolist()
+    assert class_sizes(labels).tolist() == class_sizes(inside).tolist() == np.diff(starts).tolist()
+    codes = np.arange(len(labels)) % 3
+    found, expected = histograms(labels, codes), histograms(inside, codes[labels != LEFT_OUT])
+    assert all((one == other).all() for one, other in zip(found, expected, strict=True))
 
 
 @given(small_labels)

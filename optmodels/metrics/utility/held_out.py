@@ -12,7 +12,7 @@ from optmodels.metrics.utility.protocol import Protocol
 from optmodels.metrics.utility.scoring import Rows, learn
 from optmodels.metrics.utility.targets import encoded_target, target_of
 from optmodels.parallel import in_parallel
-from optmodels.partition import Labels
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.recoding import recode
 
 if TYPE_CHECKING:
@@ -44,8 +44,12 @@ def held_out_f1(table: Table, classifier: str) -> Callable[[Labels], float]:
     def measure(labels: Labels) -> float:
         def score(fold: int) -> float:
             learned, part, asked = folds[fold]
+            classes = labels[learned]
+            if classes.min() == LEFT_OUT:
+                inside = np.flatnonzero(classes != LEFT_OUT)
+                learned, part, classes = learned[inside], part.take(inside), classes[inside]
             known = rows.take(learned)
-            known.features[:, changed] = recoded.encode(recode(part, labels[learned]))
+            known.features[:, changed] = recoded.encode(recode(part, classes))
             found = learn(classifier, known, asked, metrics=["f1_macro"], levels=len(target.levels), details=False)
             return found.scores["f1_macro"]
 
