@@ -133,7 +133,7 @@ def test_conditions_that_only_hold_without_some_are_not_called_impossible():
 
 @pytest.mark.parametrize("solver", [Mdav(), Mondrian()])
 def test_a_solver_that_knows_nothing_of_it_leaves_out_who_pays(solver):
-    ages = table(quasi={"age": "numeric"})
+    ages = table(quasi={"age": "numeric"}, others="drop")
     problem = Microaggregation(k=2, suppress=0.2, suppression_price=0.01).build(ages)
     solution = solver.solve(problem)
     assert solution.require()[7] == LEFT_OUT
