@@ -8,7 +8,7 @@ from html import escape
 
 _VOID = frozenset({"br", "col", "hr", "rect", "circle", "line", "path"})
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-SHOWN = 120  # characters of a name or value; what is longer is shortened
+SHOWN = 80  # characters of a name or value; what is longer is shortened
 MOST_CELLS = 12  # rows of a small table in a notebook
 
 
@@ -68,6 +68,11 @@ def grid(header: Sequence[object], rows: Iterable[Sequence[object]], **attribute
     head = tag("tr", *(tag("th", cell, scope="col") for cell in header))
     body = [tag("tr", tag("th", row[0], scope="row"), *(tag("td", cell) for cell in row[1:])) for row in rows]
     return tag("table", tag("thead", head) if header else None, tag("tbody", *body), **attributes)
+
+
+def details(summary: object, *parts: object) -> Markup:
+    """Parts under a heading, which a reader may fold away; open, so that they are printed."""
+    return tag("details", tag("summary", summary), *parts, open="open")
 
 
 def notebook(title: str, facts: Mapping[str, object], *parts: object) -> Markup:

@@ -30,7 +30,7 @@ from optmodels.cli import (
     warm_up,
 )
 from optmodels.cli.errors import exit_code
-from optmodels.cli.typed_command import Typed
+from optmodels.cli.typed_command import typed
 from optmodels.errors import NoSolutionError
 
 __all__ = ["app", "main"]
@@ -50,8 +50,9 @@ class Commands(TyperGroup):
     ) -> Any:
         """Run the command line and leave Python with its exit code."""
         run = super().main  # which, when it does not stand alone, hands its errors over
-        extra.setdefault("obj", Typed(tuple(map(str, sys.argv[1:] if args is None else args))))
-        sys.exit(exit_code(lambda: run(args, prog_name, complete_var, False, windows_expand_args, **extra)))
+        with typed(sys.argv[1:] if args is None else args):
+            code = exit_code(lambda: run(args, prog_name, complete_var, False, windows_expand_args, **extra))
+        sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:
         """Run one command; Ctrl-C outside a solver, which returns its best, leaves nothing to show."""

@@ -203,15 +203,20 @@ def plot(
     ] = None,
     measure: Measure = "value",
     tolerance: Tolerance = 0.01,
+    backend: Annotated[
+        str, typer.Option(metavar="plotly|matplotlib", help="Pages to look at, or PDF for print.")
+    ] = "plotly",
 ) -> None:
-    """Performance and data profiles, anytime curves, scaling, boxes of fronts and mean ranks, as HTML and CSV."""
+    """Performance and data profiles, anytime curves, scaling, boxes of fronts and mean ranks, with data as CSV."""
     from optmodels.cli import show
+    from optmodels.plot.figures import Backend
     from optmodels.study import measures, open_study
     from optmodels.study.plots import Kind, plots, write_plots
 
     asked = [chosen("--kind", one, get_args(Kind)) for one in names("--kind", kind or ())] or get_args(Kind)
     what = chosen("--measure", measure, get_args(measures.Measure))
-    plotted = plots(open_study(database), asked, measure=what, tolerance=tolerance)
+    drawn_by = chosen("--backend", backend, get_args(Backend))
+    plotted = plots(open_study(database), asked, measure=what, tolerance=tolerance, backend=drawn_by)
     why = ""
     if "scaling" in asked and "scaling" not in [name for name, *_ in plotted]:
         why = (

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
-from click import get_current_context
+_TYPED: ContextVar[tuple[str, ...] | None] = ContextVar("typed", default=None)
 
 
-@dataclass(frozen=True)
-class Typed:
-    """The words after the program's name; the command line remembers them while a command runs."""
-
-    words: tuple[str, ...]
+@contextmanager
+def typed(words: Sequence[str]) -> Iterator[None]:
+    """While a command runs, the words after the program's name are remembered."""
+    token = _TYPED.set(tuple(map(str, words)))
+    try:
+        yield
+    finally:
+        _TYPED.reset(token)
 
 
 def source(data: str, sha256: str | None = None) -> dict[str, str]:
@@ -23,6 +28,5 @@ def source(data: str, sha256: str | None = None) -> dict[str, str]:
     found = {"data": data}
     if sha256 is not None or not Path(data).is_dir():
         found["sha256"] = sha256 or fingerprint(data)
-    context = get_current_context(silent=True)
-    typed = None if context is None else context.find_object(Typed)
-    return found if typed is None else {**found, "command": shlex.join(["optmodels", *typed.words])}
+    words = _TYPED.get()
+    return found if words is None else {**found, "command": shlex.join(["optmodels", *words])}

@@ -8,7 +8,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
-from optmodels.markup import Markup, grid, joined, named, tag
+from optmodels.markup import Markup, details, grid, joined, named, tag
 from optmodels.report.dossier import Dossier
 from optmodels.report.words import number, plain, proven
 
@@ -29,6 +29,12 @@ _LEVELS = (
 )
 _VERSIONS = ("optmodels", "numpy", "pandas", "scipy", "numba", "highspy", "pymoo")
 _ROLES = {"numeric": "a number", "categorical": "a category", "ordinal": "a value with an order"}
+_MISSING = {
+    "error": "none: they would have been refused",
+    "category": "counted as a value like any other",
+    "drop": "records with a missing value were dropped",
+    "impute": "filled in: the mean, or the most frequent value",
+}
 _RECODED = {
     "centroid": "released as the mean, middle or most frequent value of the group",
     "interval": "released as the interval or set of the group's values",
@@ -47,7 +53,7 @@ def measures(audit: Audit) -> Markup:
         for key, title, meaning in _LEVELS
     ]
     grounds = (tag("b", "ground of t"), *(levels.t_ground for levels in audit.sensitive.values()))
-    return tag("details", tag("summary", "All measures, in the worst group"), grid(titles, [*rows, grounds]))
+    return details("All measures, in the worst group", grid(titles, [*rows, grounds]))
 
 
 def columns(dossier: Dossier) -> Markup | None:
@@ -71,9 +77,9 @@ def columns(dossier: Dossier) -> Markup | None:
             for one in recoded.original.frame.columns
             if one not in said
         ]
-        dropped = getattr(recoded.original, "dropped", ())
-        rows += [(named(one), "dropped") for one in dropped if one not in said]
-    return joined((grid(("column", "what it is and what became of it"), rows), _records(dossier)))
+        rows += [(named(one), "dropped") for one in recoded.original.dropped if one not in said]
+    told = grid(("column", "what it is and what became of it"), rows, class_="roles")
+    return joined((told, _records(dossier)))
 
 
 def _records(dossier: Dossier) -> Markup | None:
@@ -86,9 +92,12 @@ def _records(dossier: Dossier) -> Markup | None:
         share = left_out / max(1, dossier.recoded.original.n) if dossier.recoded else 0.0
         facts.append(("records left out (suppressed)", f"{left_out:,} ({share:.2%})" if left_out else "none"))
     if missing:
-        facts.append(("missing values", plain(missing.get("policy"))))
+        policy = str(missing.get("policy"))
+        facts.append(("missing values", _MISSING.get(policy, policy)))
         if missing.get("records_dropped"):
             facts.append(("records dropped for missing values", f"{missing['records_dropped']:,}"))
+    for step, changed in ({} if dossier.recoded is None else dossier.recoded.original.cleaning_report).items():
+        facts.append((joined(("cleaned: ", named(step))), plain(changed)))
     return grid((), facts, class_="facts")
 
 
@@ -113,8 +122,8 @@ def making(dossier: Dossier) -> Markup:
         value = _without_nothing(record.get(key))
         if value not in (None, {}, ""):
             facts.append((title, f"{value:.3%}" if key == "gap" else plain(value)))
-    details = _without_nothing(dict(record.get("details") or {}))
-    facts += [(named(key.replace("_", " ")), plain(value)) for key, value in details.items()]
+    further = _without_nothing(dict(record.get("details") or {}))
+    facts += [(named(key.replace("_", " ")), plain(value)) for key, value in further.items()]
     for key, title in (("data", "data"), ("sha256", "SHA-256 of the data")):
         if dossier.source.get(key):
             facts.append((title, named(dossier.source[key])))

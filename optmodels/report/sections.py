@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from optmodels.markup import Markup, grid, joined, named, names, tag
+from optmodels.markup import Markup, details, grid, joined, named, names, tag
 from optmodels.plot.changes import correlation_change, distribution_change, mean_change
 from optmodels.plot.classes import class_size_bands, riskiest_classes, sensitive_range
 from optmodels.plot.points import direction, front_points
@@ -151,9 +151,8 @@ def _relations(dossier: Dossier) -> Markup | None:
         f"{len(found) - len(changed):,} of {len(found):,} pairs of columns hang together as before, to within {_CLOSE}."
     )
     header = ("mean", "before", "after", "spread before", "after")
-    return tag(
-        "details",
-        tag("summary", "Means, and how columns hang together"),
+    return details(
+        "Means, and how columns hang together",
         grid(("column", *header[1:]), means) if means else None,
         tag("p", still, class_="soft") if len(found) else None,
         grid(("columns", "measure", "before", "after"), related) if related else None,
@@ -233,9 +232,8 @@ def _riskiest(dossier: Dossier) -> Markup | None:
         )
     titles = ("group", "records", "record picked", "sensitive value guessed")[: 4 if audit.sensitive else 3]
     head = tag("tr", *(tag("th", title, scope="col") for title in titles))
-    return tag(
-        "details",
-        tag("summary", "The groups that give away most"),
+    return details(
+        "The groups that give away most",
         tag("table", tag("thead", head), tag("tbody", *rows), class_="stack"),
     )
 

@@ -36,6 +36,7 @@ th, td { text-align: left; padding: .35rem .6rem .35rem 0; border-bottom: 1px so
 thead th { color: var(--soft); font-size: .88rem; }
 tbody th { font-weight: 500; }
 table.stack th:first-child { width: 52%; }
+table.roles th:first-child { width: 28%; }
 table.facts th { width: 42%; color: var(--soft); font-weight: 400; }
 table.bars { table-layout: fixed; margin-bottom: 1.2rem; }
 table.bars th:first-child { width: 38%; }
@@ -61,7 +62,7 @@ path.steps { fill: none; stroke: var(--after); stroke-width: 1.2; }
 path.bound { fill: none; stroke: var(--before); stroke-width: 1.2; stroke-dasharray: 3 3; }
 .point { fill: var(--after); } .knee { fill: var(--paper); stroke: var(--after); stroke-width: 2; }
 .chosen { fill: var(--bad); stroke: var(--paper); stroke-width: 1.5; }
-details > summary { cursor: pointer; color: var(--after); margin: .6rem 0; }
+details > summary { cursor: pointer; font-weight: 600; margin: 1rem 0 .4rem; }
 code, pre { font: .9em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { background: var(--tint); padding: .7rem .9rem; border-radius: .4rem; white-space: pre-wrap;
   overflow-wrap: anywhere; }
@@ -73,6 +74,8 @@ pre { background: var(--tint); padding: .7rem .9rem; border-radius: .4rem; white
     border: 0; padding: .1rem 0; }
   table.stack tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }
   table.stack td::before { content: attr(data-title) " "; color: var(--soft); }
+  table.bars th:first-child { width: 36%; } table.bars td.bar { width: 32%; }
+  table.bars td:last-child, table.bars thead th:last-child { width: 32%; }
   table.bars.long tr { display: grid; grid-template-columns: 1fr 35%; padding-bottom: .4rem; }
   table.bars.long tbody th { grid-column: 1 / -1; }
   table.bars.long th, table.bars.long td { width: auto !important; }
@@ -86,7 +89,10 @@ pre { background: var(--tint); padding: .7rem .9rem; border-radius: .4rem; white
   nav { display: none; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   h2, h3, caption { break-after: avoid; }
-  table.bars, .tile, svg.front, li, tr { break-inside: avoid; }
+  table.bars, .tile, svg.front, li, tr, pre { break-inside: avoid; }
+  section > p, summary { break-after: avoid; }
+  .tiles { grid-template-columns: repeat(4, 1fr); }
+  .pictures { grid-template-columns: 1fr 1fr; }
   @page { margin: 16mm 14mm; }
 }
 """

@@ -20,6 +20,7 @@ _COLOURS = (
 _DASHES = ("solid", "dash", "dot", "dashdot")
 _SHADE = 0.12
 _LEAST_EXCESS = 1e-4  # anytime curves have a logarithmic axis, which has no place for 0
+_HIGHER = ("hypervolume",)  # indicators of which more is better
 _BAR, _LINE = 0.25, 0.5  # heights in a diagram of ranks
 
 
@@ -38,7 +39,7 @@ def profile_figure(shares: pd.DataFrame, amount: str, title: str, axis: str, pal
         figure.add_scatter(x=x, y=y, mode="lines", line=_line(str(solver), palette, "hv"), name=str(solver))
     figure.update_layout(
         xaxis={"title": axis, "type": "log"},
-        yaxis={"title": "share of problems", "range": [0, 1.02], "tickformat": ".0%"},
+        yaxis={"title": "share of problems (higher is better)", "range": [0, 1.02], "tickformat": ".0%"},
     )
     return figure
 
@@ -65,7 +66,11 @@ def anytime_figure(curves: pd.DataFrame, palette: Mapping[str, str]) -> Figure:
         )
     figure.update_layout(
         xaxis={"title": "seconds", "type": "log"},
-        yaxis={"title": f"median excess ({_LEAST_EXCESS:.2%} stands for less)", "type": "log", "tickformat": ".2~%"},
+        yaxis={
+            "title": f"median excess ({_LEAST_EXCESS:.2%} stands for less; lower is better)",
+            "type": "log",
+            "tickformat": ".2~%",
+        },
     )
     return figure
 
@@ -95,7 +100,9 @@ def scaling_figure(points: pd.DataFrame, fits: pd.DataFrame, measure: str, palet
                 name=f"{name}: n^{fit['exponent']:.2f} ({fit['low']:.2f} to {fit['high']:.2f})",
                 legendgroup=name,
             )
-    figure.update_layout(xaxis={"title": "records", "type": "log"}, yaxis={"title": measure, "type": "log"})
+    figure.update_layout(
+        xaxis={"title": "records", "type": "log"}, yaxis={"title": f"{measure} (lower is better)", "type": "log"}
+    )
     return figure
 
 
@@ -106,7 +113,8 @@ def box_figure(indicators: pd.DataFrame, column: str, title: str, palette: Mappi
     for solver, rows in indicators.groupby("solver", sort=False):
         colour = palette[str(solver)]
         figure.add_box(x=labels[rows.index], y=rows[column], name=str(solver), marker_color=colour, boxpoints="all")
-    figure.update_layout(boxmode="group", yaxis={"title": column})
+    better = "higher" if column in _HIGHER else "lower"
+    figure.update_layout(boxmode="group", yaxis={"title": f"{column} ({better} is better)"})
     return figure
 
 
@@ -153,7 +161,13 @@ def critical_difference_figure(test: Friedman) -> Figure:
     figure.update_layout(
         showlegend=False,
         margin={"l": beside, "r": beside},
-        xaxis={"title": "mean rank", "range": list(edges), "dtick": 1, "side": "top", "zeroline": False},
+        xaxis={
+            "title": "mean rank (lower is better)",
+            "range": list(edges),
+            "dtick": 1,
+            "side": "top",
+            "zeroline": False,
+        },
         yaxis={"visible": False},
     )
     return figure

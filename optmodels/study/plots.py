@@ -1,4 +1,4 @@
-"""All plots of a study into a folder: for each an HTML page, and its data as CSV."""
+"""All plots of a study into a folder: for each an HTML page or a PDF, and its data as CSV."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from optmodels.errors import InputError, unknown
 from optmodels.files import write_whole
+from optmodels.plot.figures import Backend, in_backend
 from optmodels.study import figures, measures, profiles, statistics
 from optmodels.study.results import Results
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 Kind = Literal["performance", "data", "anytime", "scaling", "boxes", "ranks"]
-Plot = tuple[str, pd.DataFrame, "Figure"]
+Plot = tuple[str, pd.DataFrame, "Figure"]  # or a figure of matplotlib
 
 
 def plots(
@@ -27,8 +28,11 @@ def plots(
     *,
     measure: measures.Measure = "value",
     tolerance: float = measures.TOLERANCE,
+    backend: Backend = "plotly",
 ) -> list[Plot]:
     """The name, the data and the figure of every plot that the study has data for.
+
+    Figures are Plotly's, or with the backend "matplotlib" for print.
 
     `measure` is what the performance profile of costs and the ranks compare; there is a performance profile of times to
     targets, within `tolerance` of the best known value, as well.
@@ -48,11 +52,12 @@ def plots(
         "boxes": lambda: _boxes(runs, results.points(), palette),
         "ranks": lambda: _ranks(runs, curves, measure, tolerance),
     }
-    return [plot for kind in kinds for plot in drawn[kind]()]
+    found = [plot for kind in kinds for plot in drawn[kind]()]
+    return [(name, data, in_backend(figure, backend)) for name, data, figure in found]
 
 
 def write_plots(plotted: Sequence[Plot], folder: str | Path) -> list[Path]:
-    """Write every plot as an HTML page that needs no network, and its data beside it as CSV."""
+    """Write every plot as an HTML page that needs no network, or as PDF if it is for print, and its data as CSV."""
     target = Path(folder)
     try:
         target.mkdir(parents=True, exist_ok=True)
@@ -60,10 +65,13 @@ def write_plots(plotted: Sequence[Plot], folder: str | Path) -> list[Path]:
         raise InputError(f"Cannot make the folder '{target}': {problem.strerror}.") from problem
     written = []
     for name, data, figure in plotted:
-        page = partial(figure.write_html, include_plotlyjs="directory")
-        written += [write_whole(target / f"{name}.html", page)]
+        if hasattr(figure, "savefig"):
+            written += [write_whole(target / f"{name}.pdf", partial(figure.savefig, format="pdf"))]
+        else:
+            page = partial(figure.write_html, include_plotlyjs="directory")
+            written += [write_whole(target / f"{name}.html", page)]
         written += [write_whole(target / f"{name}.csv", partial(data.to_csv, index=False))]
-    if plotted:
+    if any(path.suffix == ".html" for path in written):
         from plotly.offline import get_plotlyjs
 
         script = get_plotlyjs()

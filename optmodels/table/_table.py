@@ -58,6 +58,7 @@ class Table:
 
     roles: Roles
     missing_report: dict[str, Any]  # what was done about missing values, and to which columns
+    dropped: tuple[str, ...]  # columns that were there and are not kept, identifiers among them
     cleaning_report: Report  # how many cells each step of cleaning changed, by column
     _columns: Encoded
     _measuring: Measuring
@@ -93,7 +94,8 @@ class Table:
         """
         chosen = (_loaded(roles) if roles is not None else Roles(quasi=given.get("quasi") or {})).revised(**given)
         written: TextFormat = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        kept = chosen.columns_kept(column_names(path, **written))
+        found = column_names(path, **written)
+        kept = chosen.columns_kept(found)
         measured = [name for name, kind in chosen.quasi.items() if kind == "numeric"]
         measured += [name for name, kind in chosen.quasi.items() if kind == "ordinal" and name not in chosen.orders]
         text = [name for name in kept if name not in measured and name not in chosen.bins]
@@ -102,6 +104,7 @@ class Table:
         texts = [name for name in text if name not in chosen.quasi] if is_text_file(path) else []
         table = object.__new__(cls)
         table._fill(frame, chosen, kept, texts)
+        table.dropped = tuple(name for name in found if name not in kept)
         return table
 
     def _fill(
@@ -113,6 +116,7 @@ class Table:
     ) -> None:
         """Check and clean the columns; those in `texts` are from a file without types, and may spell numbers."""
         names = roles.columns_kept(frame.columns) if kept is None else kept
+        self.dropped = tuple(str(name) for name in frame.columns if name not in names)
         if not len(frame):
             raise InputError("The table has columns but no records.")
         frame = frame.set_axis(pd.RangeIndex(len(frame)))
@@ -157,6 +161,7 @@ class Table:
         """A table of the same origin."""
         other = object.__new__(Table)
         other.missing_report, other.cleaning_report = self.missing_report, self.cleaning_report
+        other.dropped = self.dropped
         other._set(roles, columns, whole)
         return other
 

@@ -21,7 +21,7 @@ def axes(figure: Any) -> tuple[str, str, str, str]:
 def test_profiles_are_steps_that_go_on_to_the_end() -> None:
     shares = pd.DataFrame({"solver": ["a", "a", "b"], "ratio": [1.0, 4.0, 1.0], "share": [0.25, 1.0, 0.75]})
     figure = figures.profile_figure(shares, "ratio", "a title", "ratio to the best", PALETTE)
-    assert axes(figure) == ("ratio to the best", "log", "share of problems", None)
+    assert axes(figure) == ("ratio to the best", "log", "share of problems (higher is better)", None)
     assert figure.layout.title.text == "a title"
     assert list(figure.layout.yaxis.range) == [0, 1.02]
     one, other = figure.data
@@ -42,7 +42,7 @@ def test_anytime_curves_have_their_quartiles_around_them_and_none_where_there_is
         }
     )
     figure = figures.anytime_figure(curves, PALETTE)
-    assert axes(figure) == ("seconds", "log", "median excess (0.01% stands for less)", "log")
+    assert axes(figure) == ("seconds", "log", "median excess (0.01% stands for less; lower is better)", "log")
     line, shade = figure.data
     assert list(line.x) == [0.1, 1.0, 10.0]
     assert np.isnan(line.y[0])
@@ -63,7 +63,7 @@ def test_scaling_has_the_runs_and_the_line_fitted_to_them() -> None:
     )
     fits = pd.DataFrame([{"solver": "a", "exponent": 1.0, "low": 0.9, "high": 1.1, "coefficient": 0.1, "runs": 3}])
     figure = figures.scaling_figure(points, fits, "seconds", PALETTE)
-    assert axes(figure) == ("records", "log", "seconds", "log")
+    assert axes(figure) == ("records", "log", "seconds (lower is better)", "log")
     runs, line, others = figure.data
     assert (list(runs.x), list(runs.y), runs.mode) == ([10, 100, 1000], [1.0, 9.0, 99.0], "markers")
     assert (list(line.x), list(line.y), line.mode) == ([10.0, 1000.0], [1.0, 100.0], "lines")
@@ -84,7 +84,7 @@ def test_boxes_stand_by_problem_a_colour_for_each_solver() -> None:
     )
     figure = figures.box_figure(measured, "igd+", "a title", PALETTE)
     assert (figure.layout.yaxis.title.text, figure.layout.boxmode, figure.layout.title.text) == (
-        "igd+",
+        "igd+ (lower is better)",
         "group",
         "a title",
     )

@@ -98,6 +98,9 @@ def test_plots_are_pages_with_their_data(folder: Path, tmp_path: Path) -> None:
     page = (tmp_path / "plots" / "performance-value.html").read_text(encoding="utf-8")
     assert "plotly.min.js" in page
     assert (tmp_path / "plots" / "plotly.min.js").is_file()
+    assert invoked("plot", folder / "runs.db", "--backend", "matplotlib", "--out", tmp_path / "print").exit_code == 0
+    assert {path.stem for path in (tmp_path / "print").glob("*.pdf")} == names
+    assert not list((tmp_path / "print").glob("*.html"))
 
 
 def test_scaling_goes_by_families_and_says_what_it_lacks(folder: Path, tmp_path: Path) -> None:
