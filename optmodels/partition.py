@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from optmodels.errors import InputError
+from optmodels.kernels import kernel, part
 from optmodels.parallel import threads
 
 Labels = NDArray[np.int64]
@@ -203,7 +203,7 @@ def _over_chunks(n: int, work: Callable[[slice], Item]) -> list[Item]:
         return list(pool.map(work, chunks))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _mix(hashes, column):  # type: ignore[no-untyped-def]
     """Fold a column into the row hashes, in place (the finaliser of MurmurHash3)."""
     for i in range(hashes.size):
@@ -213,7 +213,7 @@ def _mix(hashes, column):  # type: ignore[no-untyped-def]
         hashes[i] = h ^ (h >> np.uint64(33))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _agree(column, expected, labels):  # type: ignore[no-untyped-def]
     for i in range(labels.size):  # noqa: SIM110  (a generator does not compile)
         if column[i] != expected[labels[i]]:
@@ -221,7 +221,7 @@ def _agree(column, expected, labels):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _hash_keys(keys):  # type: ignore[no-untyped-def]
     """Labels of equal keys in order of first appearance, and the first row of each label.
 
@@ -266,7 +266,7 @@ def _hash_keys(keys):  # type: ignore[no-untyped-def]
     return labels, first[:found].copy()
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _relabel(labels, bound):  # type: ignore[no-untyped-def]
     renamed = np.full(bound, -1, np.int64)
     result = np.empty_like(labels)
@@ -282,7 +282,7 @@ def _relabel(labels, bound):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _counting_sort(labels, starts):  # type: ignore[no-untyped-def]
     position = starts.copy()
     order = np.empty(starts[-1], np.int64)
@@ -293,7 +293,7 @@ def _counting_sort(labels, starts):  # type: ignore[no-untyped-def]
     return order
 
 
-@njit(cache=True, nogil=True)
+@part
 def sort_small(values):  # type: ignore[no-untyped-def]
     """Sort an array in place; most classes are so small that insertion is quickest."""
     if values.size > 32:
@@ -307,7 +307,7 @@ def sort_small(values):  # type: ignore[no-untyped-def]
         values[j] = value
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def]
     """Deal the codes to their classes, then count each class; the counted entries overwrite the dealt codes."""
     dealt = np.empty(codes.size, np.int32)

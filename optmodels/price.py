@@ -16,9 +16,9 @@ from itertools import islice, pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, members
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
@@ -255,7 +255,7 @@ def geometry(table: Table) -> Price:
     return spread(table.rescaled(scaling="range") if table.roles.scaling == "none" else table)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def node_cost(climbs: Floats, low: int, high: int) -> float:
     """What the lowest node above two leaves of a tree, and all between them, costs."""
     if low == high:
@@ -268,7 +268,7 @@ def node_cost(climbs: Floats, low: int, high: int) -> float:
     return cost
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def class_price(
     kind: int, numeric: Floats, codes: Codes, code_weights: Floats, climbs: Floats, rows: NDArray[np.int64]
 ) -> float:
@@ -306,7 +306,7 @@ def class_price(
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _categorical_price(kind: int, codes: Codes, weight: float, rows: NDArray[np.int64]) -> float:
     size = len(rows)
     sorted_codes = np.sort(codes[rows])
@@ -323,7 +323,7 @@ def _categorical_price(kind: int, codes: Codes, weight: float, rows: NDArray[np.
     return weight * size * (distinct - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def class_prices(
     kind: int,
     numeric: Floats,

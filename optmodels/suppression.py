@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
+from optmodels.kernels import kernel, part
 from optmodels.partition import LEFT_OUT, Labels, members
 from optmodels.price import PlainPrice, Price, class_price
 
@@ -192,7 +192,7 @@ def _plainly_dearest(price: PlainPrice, test: ClassTest, rows: Rows) -> tuple[fl
     return best, place
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _dearest(
     kind: int,
     numeric: Floats,
@@ -231,7 +231,7 @@ def _dearest(
     return gains, places
 
 
-@njit(cache=True, nogil=True)
+@part
 def _outer(numeric: Floats, codes: NDArray[np.int32], code_weights: Floats, rows: Rows) -> NDArray[np.bool_]:
     """Which records of a class are at an end of it in some attribute, or furthest from its middle."""
     found = np.zeros(len(rows), np.bool_)

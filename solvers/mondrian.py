@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets, only_size
 from optmodels.errors import InputError
+from optmodels.kernels import kernel, part
 from optmodels.parallel import threads
 from optmodels.partition import Labels
 from optmodels.price import Price
@@ -119,7 +119,7 @@ def scaled_places(price: Price) -> Places:
     return places
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def cut_down(
     places: Places, rows: Rows, low: int, high: int, test: ClassTest, relaxed: bool, ends: NDArray[np.bool_]
 ) -> None:
@@ -140,7 +140,7 @@ def cut_down(
         waiting += 2
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def cut_once(places: Places, rows: Rows, low: int, high: int, test: ClassTest, relaxed: bool) -> int:
     """Rearranges places[low:high] and returns where it was cut, or -1 if no cut is allowed."""
     if high - low < 2 * test.k:
@@ -173,7 +173,7 @@ def cut_once(places: Places, rows: Rows, low: int, high: int, test: ClassTest, r
     return -1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _deal_ties(places: Places, rows: Rows, low: int, high: int, half: int, j: int, widest_first: Rows) -> None:
     """Deal out what equals the median of attribute j by the widest of the others, and so on down to the narrowest."""
     for other in widest_first:
@@ -185,7 +185,7 @@ def _deal_ties(places: Places, rows: Rows, low: int, high: int, half: int, j: in
         j = other
 
 
-@njit(cache=True, nogil=True)
+@part
 def _allowed(rows: Rows, low: int, middle: int, high: int, test: ClassTest) -> bool:
     if middle - low < test.k or high - middle < test.k:
         return False
@@ -195,7 +195,7 @@ def _allowed(rows: Rows, low: int, middle: int, high: int, test: ClassTest) -> b
     return allowed
 
 
-@njit(cache=True, nogil=True)
+@part
 def _meets(rows: Rows, low: int, high: int, test: ClassTest) -> bool:
     counts = np.zeros(test.starts[-1], np.int64)
     for i in range(low, high):
@@ -205,7 +205,7 @@ def _meets(rows: Rows, low: int, high: int, test: ClassTest) -> bool:
     return met
 
 
-@njit(cache=True, nogil=True)
+@part
 def _gather(places: Places, rows: Rows, low: int, high: int, j: int, value: float, equal: bool) -> int:
     """Brings what is below the value, or what equals it, to the front of [low, high); returns where that ends."""
     end = low

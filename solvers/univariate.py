@@ -7,9 +7,9 @@ from itertools import islice
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel
 from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import Problem
@@ -97,7 +97,7 @@ def _numbers_only(price: Price) -> bool:
     return all(weight == 0 or bool((codes == codes[0]).all()) for codes, weight in weighed)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def best_ends(values: Floats, k: int, total: Floats, start: NDArray[np.int64], first: int, last: int) -> None:
     """For each number of records from `first` to `last`, exclusive: the least price of these first records, sorted.
 
@@ -116,7 +116,7 @@ def best_ends(values: Floats, k: int, total: Floats, start: NDArray[np.int64], f
                 start[end] = end - size
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def classes_to(start: NDArray[np.int64], n: int) -> Labels:
     """The labels of the sorted records on the shortest path."""
     labels = np.empty(n, np.int64)

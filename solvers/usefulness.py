@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.kernels import kernel
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
@@ -96,7 +96,7 @@ def _labels(order: NDArray[np.int64], ends: NDArray[np.int64]) -> Labels:
     return labels
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def cut_along(order: NDArray[np.int64], test: ClassTest) -> NDArray[np.int64]:
     """Where classes end that take records in this order until they meet the conditions."""
     ends = np.empty(len(order) // test.k + 1, np.int64)

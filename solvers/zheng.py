@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, fewest_values
 from optmodels.errors import unknown
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels
 from optmodels.price import Price
 from optmodels.problem import Problem
@@ -102,7 +102,7 @@ class Growth(NamedTuple):
     reached: NDArray[np.int64]  # the next label, the next place in the order, the last seed if seeds are to be far
 
 
-@njit(cache=True)
+@kernel
 def grow_classes(tree: BoxTree, points: Floats, growth: Growth, test: ClassTest, labels: Labels, steps: int) -> bool:
     """Grow some classes out of the tree; returns whether there may be more."""
     members = np.empty(len(labels), np.int64)
@@ -119,7 +119,7 @@ def grow_classes(tree: BoxTree, points: Floats, growth: Growth, test: ClassTest,
     return True
 
 
-@njit(cache=True)
+@part
 def _seed(tree: BoxTree, points: Floats, growth: Growth) -> int:
     if growth.reached[2] >= 0:
         growth.reached[2] = furthest(tree, points[growth.reached[2]])
@@ -129,7 +129,7 @@ def _seed(tree: BoxTree, points: Floats, growth: Growth) -> int:
     return int(growth.order[growth.reached[1]])
 
 
-@njit(cache=True)
+@part
 def _grow(tree: BoxTree, points: Floats, seed: int, test: ClassTest, codes: int, members: Rows) -> int:
     """Take the members of one class away; returns how many, or 0 if the records left are not diverse enough."""
     d = tree.n_numeric
@@ -158,7 +158,7 @@ def _grow(tree: BoxTree, points: Floats, seed: int, test: ClassTest, codes: int,
             return 0
 
 
-@njit(cache=True)
+@part
 def _missing(test: ClassTest, counts: NDArray[np.int64], distinct: NDArray[np.int64], words: int) -> Marks:
     """The sensitive values that would make the class more diverse where it still has to be; nothing where it is."""
     if (distinct >= test.distinct_l).all():
@@ -194,7 +194,7 @@ def join_nearest(price: Price, points: Floats, labels: Labels) -> None:
     labels[rest] = nearest_each(grown(centres, no_marks, np.arange(n_classes), price.code_weights), points[rest])
 
 
-@njit(cache=True)
+@kernel
 def nearest_each(tree: BoxTree, points: Floats) -> Rows:
     """The nearest record of the tree to each point."""
     found, row, distance = np.empty(len(points), np.int64), np.empty(1, np.int64), np.empty(1)

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.kernels import kernel
 
 Ints = NDArray[np.int64]
 
@@ -166,7 +166,7 @@ def without(test: ClassTest, attributes: Sequence[int]) -> ClassTest:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _tried(test: ClassTest, size: int) -> tuple[int, int]:
     """The fewest and the most records with the first of two values in a class of this size; (1, 0) if none will do."""
     counts = np.zeros(2, np.int64)

@@ -16,12 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from formulations.mass.diversity import diversify, joined
 from formulations.mass.fetching import fetch
 from formulations.mass.floors import Bench, Bounds, Floors, Places, even_out, nested
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, members
 
 Numbers = NDArray[np.int64]
@@ -161,7 +161,7 @@ def _even(held: Places, e: int, bounds: Bounds, bench: Bench, floors: Floors, be
         diversify(held, e, bounds, bench, begin, end)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _begin(strata, desk):  # type: ignore[no-untyped-def]
     """Link the strata that have records beyond their quota, and put them into the heap."""
     waiting = np.flatnonzero(strata.left)
@@ -174,7 +174,7 @@ def _begin(strata, desk):  # type: ignore[no-untyped-def]
     desk.filled[0] = n_heap
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _deal(strata, steady, stratum_at, counts, e, reach, desk, begin, end):  # type: ignore[no-untyped-def]
     """Deal the classes from `begin` up to `end`."""
     n, n_left, n_strata = stratum_at.size, desk.held.size, strata.left.size
@@ -217,7 +217,7 @@ def _deal(strata, steady, stratum_at, counts, e, reach, desk, begin, end):  # ty
     desk.filled[0] = n_heap
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _most_lacking(strata, near, c, lacking):  # type: ignore[no-untyped-def]
     """Of the strata that class c was not yet served from, the one whose values it lacks most; the nearest of equals."""
     best, most = -1, -np.inf
@@ -231,14 +231,14 @@ def _most_lacking(strata, near, c, lacking):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _give_quota(strata, s, lacking):  # type: ignore[no-untyped-def]
     strata.head[s] += strata.quota[s]
     for j in range(strata.codes.shape[1]):
         lacking[strata.codes[s, j]] -= strata.quota[s]
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _give_one(strata, s, c, lacking):  # type: ignore[no-untyped-def]
     """Give the next record of stratum s to class c, beyond the quota."""
     strata.head[s] += 1
@@ -253,7 +253,7 @@ def _give_one(strata, s, c, lacking):  # type: ignore[no-untyped-def]
     return s
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _handed_out(held, queue, head, quota, steady, e, dealt):  # type: ignore[no-untyped-def]
     """The class of each place in the order: every stratum gives its records in their order; -1 for none yet."""
     class_at = np.full(queue.size, -1, np.int64)
@@ -268,7 +268,7 @@ def _handed_out(held, queue, head, quota, steady, e, dealt):  # type: ignore[no-
     return class_at
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _link(strata, s):  # type: ignore[no-untyped-def]
     first = strata.first_due[strata.due[s]]
     strata.after[s], strata.before[s] = first, -1
@@ -277,7 +277,7 @@ def _link(strata, s):  # type: ignore[no-untyped-def]
     strata.first_due[strata.due[s]] = s
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _unlink(strata, s):  # type: ignore[no-untyped-def]
     if strata.before[s] >= 0:
         strata.after[strata.before[s]] = strata.after[s]
@@ -287,7 +287,7 @@ def _unlink(strata, s):  # type: ignore[no-untyped-def]
         strata.before[strata.after[s]] = strata.before[s]
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _sift_down(heap, size, i):  # type: ignore[no-untyped-def]
     while 2 * i + 1 < size:
         child = 2 * i + 1
@@ -299,7 +299,7 @@ def _sift_down(heap, size, i):  # type: ignore[no-untyped-def]
         i = child
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _sift_up(heap, i):  # type: ignore[no-untyped-def]
     while i > 0 and heap[(i - 1) // 2] > heap[i]:
         parent = (i - 1) // 2

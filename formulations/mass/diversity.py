@@ -7,14 +7,14 @@ values most have a rarer one instead. What classes not too far away cannot help 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from formulations.mass.floors import count, load, price, swap
+from optmodels.kernels import kernel, part
 
 NOT_TOO_FAR = 16  # classes on either side, to swap with
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def diversify(held, classes, bounds, bench, begin, end):  # type: ignore[no-untyped-def]
     """Swaps with classes not too far away for those from `begin` to `end` that have too few different values."""
     distinct, mine, theirs = np.empty(bounds.diverse.size, np.int64), bench.rows[0], bench.rows[1]
@@ -34,7 +34,7 @@ def diversify(held, classes, bounds, bench, begin, end):  # type: ignore[no-unty
             away += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def joined(held, classes, bounds, bench, dealt):  # type: ignore[no-untyped-def]
     """The number of each class when those with too few different values are joined with the next ones."""
     number, joint, codes = np.arange(classes), bench.rows[0, 0], bounds.codes
@@ -56,7 +56,7 @@ def joined(held, classes, bounds, bench, dealt):  # type: ignore[no-untyped-def]
     return number
 
 
-@njit(cache=True, nogil=True)
+@part
 def _is_diverse(bounds, row, distinct):  # type: ignore[no-untyped-def]
     """Whether a class has as many different values of every attribute as it should; `distinct` is what it has."""
     distinct[:] = 0
@@ -68,7 +68,7 @@ def _is_diverse(bounds, row, distinct):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _can_help(bounds, mine, theirs, distinct):  # type: ignore[no-untyped-def]
     """Whether the second class has two records with a value that the first one, short of values, has not."""
     for v in range(mine.size):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 from formulations.mass.floors import Bench, Bounds, Places, load, swap
+from optmodels.kernels import kernel, part
 
 TRIES = 64  # of classes that could help, for one value that a class wants
 
@@ -32,7 +32,7 @@ def fetch(held: Places, classes: int, bounds: Bounds, bench: Bench, full: bool, 
             return int(wanting.sum())
 
 
-@njit(cache=True, nogil=True)
+@part
 def _wants(least, most, enough, count, missing, full):  # type: ignore[no-untyped-def]
     """Whether a class with so many records of a value is to get more (`missing`), or to give some away."""
     if not missing:
@@ -40,7 +40,7 @@ def _wants(least, most, enough, count, missing, full):  # type: ignore[no-untype
     return count < least if full else count == 0 and enough
 
 
-@njit(cache=True, nogil=True)
+@part
 def _helps(least, most, count, missing, full):  # type: ignore[no-untyped-def]
     """Whether such a class can give a record to one that misses the value, or take one from one that has too many."""
     if not missing:
@@ -48,7 +48,7 @@ def _helps(least, most, count, missing, full):  # type: ignore[no-untyped-def]
     return count > (least if full else 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _wanting(held, classes, bounds, bench, full):  # type: ignore[no-untyped-def]
     """For each value how many classes are to get more of it, and how many to give some away."""
     found = np.zeros((2, bounds.least.size), np.int64)
@@ -61,7 +61,7 @@ def _wanting(held, classes, bounds, bench, full):  # type: ignore[no-untyped-def
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _fetch(held, classes, bounds, bench, v, missing, full):  # type: ignore[no-untyped-def]
     """Swap with the nearest classes that can help, for those that are to get, or to give away, records of value v."""
     n, j, swaps = held.size, bounds.attribute[v], 0
@@ -104,7 +104,7 @@ def _fetch(held, classes, bounds, bench, v, missing, full):  # type: ignore[no-u
     return swaps
 
 
-@njit(cache=True, nogil=True)
+@part
 def _open(links, i):  # type: ignore[no-untyped-def]
     """The first from i on that points to itself; the way there becomes shorter."""
     while links[i] != i:

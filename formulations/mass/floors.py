@@ -29,10 +29,10 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.errors import unknown
+from optmodels.kernels import kernel, part
 from optmodels.partition import group_rows
 
 Numbers = NDArray[np.int64]
@@ -105,7 +105,7 @@ def nested(codes: Numbers) -> bool:
     return all(group_rows(pair).max() + 1 == len(np.unique(pair[0])) for pair in pairwise(columns))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def even_out(held, classes, bounds, bench, begin, end):  # type: ignore[no-untyped-def]
     """Swaps among neighbours of the classes from `begin` to `end`, and with those just before them."""
     window = NEIGHBOURS + 1
@@ -121,14 +121,14 @@ def even_out(held, classes, bounds, bench, begin, end):  # type: ignore[no-untyp
                     pass
 
 
-@njit(cache=True, nogil=True)
+@part
 def load(held, classes, c, bounds, row):  # type: ignore[no-untyped-def]
     """Have class c at hand."""
     count(held, classes, c, bounds, row)
     price(bounds, row)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def count(held, classes, c, bounds, row):  # type: ignore[no-untyped-def]
     """How many records class c has with each value, beyond the quotas."""
     codes = bounds.codes
@@ -138,7 +138,7 @@ def count(held, classes, c, bounds, row):  # type: ignore[no-untyped-def]
             row[0, codes[held[i], j]] += 1
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def price(bounds, row):  # type: ignore[no-untyped-def]
     """What one more and one less of each value costs a class that has so many."""
     least, most, enough = bounds.least, bounds.most, bounds.enough
@@ -147,7 +147,7 @@ def price(bounds, row):  # type: ignore[no-untyped-def]
         row[2, v] = -_step(row[0, v] - 1, least[v], most[v], enough[v])
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _step(count, least, most, enough):  # type: ignore[no-untyped-def]
     """What one more record with a value costs a class that has so many; it never falls as they become more."""
     if count < least:
@@ -155,7 +155,7 @@ def _step(count, least, most, enough):  # type: ignore[no-untyped-def]
     return 0 if count < most else ABOVE
 
 
-@njit(cache=True, nogil=True)
+@part
 def swap(held, classes, c, d, bounds, bench, mine, theirs):  # type: ignore[no-untyped-def]
     """Exchange the two records of classes c and d, both at hand, for which that is best; whether there were two."""
     n, codes, given, taken = held.size, bounds.codes, bench.given, bench.taken
@@ -199,7 +199,7 @@ def swap(held, classes, c, d, bounds, bench, mine, theirs):  # type: ignore[no-u
     return True
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _weigh(held, begin, size, codes, giver, taker, change):  # type: ignore[no-untyped-def]
     """What it changes in both classes to give each record away; the best sum over values of what is for the better."""
     best = 0
@@ -214,7 +214,7 @@ def _weigh(held, begin, size, codes, giver, taker, change):  # type: ignore[no-u
     return best
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _has(held, begin, size, stratum):  # type: ignore[no-untyped-def]
     """Whether a class has a record of the stratum beyond the quota; two would be more than its share."""
     found = False

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from formulations.mass.diversity import NOT_TOO_FAR
 from optmodels.conditions import ClassTest, count_values, meets
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, members
 
 Numbers = NDArray[np.int64]
@@ -61,7 +61,7 @@ def mended(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _swap_until_met(test, rows, starts, strata, codes, least, most, begin, end):  # type: ignore[no-untyped-def]
     classes, have = starts.size - 1, np.empty_like(least)
     for c in range(begin, end):
@@ -82,7 +82,7 @@ def _swap_until_met(test, rows, starts, strata, codes, least, most, begin, end):
             away += 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _swap_with(test, own, other, counts, strata, codes, have, least, most):  # type: ignore[no-untyped-def]
     """Swap with a class that meets the conditions, as long as it does; whether the first class then meets them too."""
     theirs = count_values(test, other)
@@ -104,14 +104,14 @@ def _swap_with(test, own, other, counts, strata, codes, have, least, most):  # t
             return True
 
 
-@njit(cache=True, nogil=True)
+@part
 def _exchange(test, comes, goes, counts):  # type: ignore[no-untyped-def]
     for j in range(test.codes.shape[1]):
         counts[test.codes[comes, j]] += 1
         counts[test.codes[goes, j]] -= 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _best_swap(own, other, strata, codes, have, least, most):  # type: ignore[no-untyped-def]
     """The two records whose exchange brings the first class closest to floors and ceilings; -1 if none does."""
     best, best_x, best_y = 0, -1, -1
@@ -127,7 +127,7 @@ def _best_swap(own, other, strata, codes, have, least, most):  # type: ignore[no
     return best_x, best_y
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _joined_until_met(test, rows, starts):  # type: ignore[no-untyped-def]
     """The number of each class when those that do not meet the conditions are joined with the next ones."""
     classes = starts.size - 1

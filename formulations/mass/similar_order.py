@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Literal, get_args
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.errors import unknown
+from optmodels.kernels import kernel
 from optmodels.parallel import threads
 from optmodels.price import extent
 from optmodels.table import Table
@@ -110,7 +110,7 @@ def _loss_of_neighbours(table: Table, rows: Rows, size: int) -> float:
     return float(sum(price.of(rows[start : start + size]) for start in starts))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _snake_keys(places, sizes):  # type: ignore[no-untyped-def]
     """The number of each record's cell when cells are walked to and fro: a reflected mixed-radix code."""
     keys = np.empty(places.shape[0], np.int64)
@@ -125,7 +125,7 @@ def _snake_keys(places, sizes):  # type: ignore[no-untyped-def]
     return keys
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _hilbert_keys(places, most):  # type: ignore[no-untyped-def]
     """The place of each record along a Hilbert curve (Skilling's transposed form, 2004)."""
     d = min(places.shape[1], _BITS)

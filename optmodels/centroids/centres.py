@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from optmodels.centroids.units import Units, cost
+from optmodels.kernels import kernel
 from optmodels.price import Codes, Floats
 
 
-@njit(cache=True)
+@kernel
 def centroids_of(units: Units, labels: NDArray[np.int32], numeric: Floats, codes: Codes) -> None:
     """Overwrite the centroids of classes by their means and modes; a centroid without a class by its nearest other.
 
@@ -50,7 +51,7 @@ def centroids_of(units: Units, labels: NDArray[np.int32], numeric: Floats, codes
             codes[label] = codes[nearest]
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def centred_prices(units: Units, labels: NDArray[np.int32], numeric: Floats, codes: Codes) -> Floats:
     """What partitions cost around the centroids themselves, not around the means and modes of their classes."""
     prices = np.zeros(len(labels))

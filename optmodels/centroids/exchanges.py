@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
 from optmodels.halting import Flag, lowered
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.structures import Assignment
@@ -76,7 +76,7 @@ class _State(NamedTuple):
     held: Ints  # (classes, groups)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _exchange(
     test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, labels: Ints, most: int, trials: int, halt: Flag
 ) -> int:
@@ -106,7 +106,7 @@ def _exchange(
     return int((lack > 0.0).sum())
 
 
-@njit(cache=True)
+@part
 def _mend(
     test: ClassTest, bounds: Bounded, points: Floats, centres: Floats, state: _State, lack: Floats, c: int
 ) -> tuple[bool, int]:
@@ -145,7 +145,7 @@ def _mend(
     return False, tried * len(mine)
 
 
-@njit(cache=True)
+@part
 def _trade(test: ClassTest, bounds: Bounded, state: _State, i: int, j: int, c: int, d: int) -> None:
     """Record i goes from class c to class d, and record j the other way; either may be nobody."""
     if i >= 0:
@@ -158,7 +158,7 @@ def _trade(test: ClassTest, bounds: Bounded, state: _State, i: int, j: int, c: i
         state.labels[j] = c
 
 
-@njit(cache=True)
+@part
 def _count(test: ClassTest, bounds: Bounded, state: _State, i: int, c: int, by: int) -> None:
     state.sizes[c] += by
     for j in range(test.codes.shape[1]):
@@ -167,7 +167,7 @@ def _count(test: ClassTest, bounds: Bounded, state: _State, i: int, c: int, by: 
         state.held[c, bounds.groups[i, j]] += by
 
 
-@njit(cache=True)
+@part
 def _lack(test: ClassTest, bounds: Bounded, state: _State, c: int) -> float:
     """0 for a class that keeps everything, else from 1 for one that mirrors the table to 2 for the most unlike it."""
     size, counts, held = state.sizes[c], state.counts[c], state.held[c]
@@ -179,7 +179,7 @@ def _lack(test: ClassTest, bounds: Bounded, state: _State, c: int) -> float:
     return float(1.0 + unlike / max(1, 2 * size * (len(test.starts) - 1)))
 
 
-@njit(cache=True)
+@part
 def _far(points: Floats, i: int, centres: Floats, c: int) -> float:
     far = 0.0
     for j in range(points.shape[1]):

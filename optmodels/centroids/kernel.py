@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from optmodels.centroids.mending import mend_classes, records_lacking
 from optmodels.centroids.nearest import assign
 from optmodels.centroids.units import Ints, Units, count
 from optmodels.conditions import ClassTest, distance_from_table
+from optmodels.kernels import kernel, part
 from optmodels.price import Codes, Floats
 
 
@@ -39,7 +40,7 @@ class Partitions(NamedTuple):
     missing: Ints  # records that classes lack, where mending was impossible
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def decode_all(
     units: Units, test: ClassTest, asked: Asked, numeric: Floats, codes: Codes, fixed: bool, mend: bool
 ) -> Partitions:
@@ -64,7 +65,7 @@ def decode_all(
     return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
 
 
-@njit(cache=True)
+@kernel
 def measure_all(units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.int32], n_classes: int) -> Partitions:
     """Measure partitions that were made elsewhere, one per row: the class of each unit."""
     many, s = len(labels), len(test.starts) - 1
@@ -82,7 +83,7 @@ def measure_all(units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.
     return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
 
 
-@njit(cache=True)
+@part
 def _values_of(
     units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
     entropies: Floats, linkable: Ints,
@@ -100,7 +101,7 @@ def _values_of(
     return _spread(units, labels, sizes), classes, homogeneous, closeness
 
 
-@njit(cache=True)
+@part
 def _spread(units: Units, labels: NDArray[np.int32], sizes: Ints) -> float:
     """The total price of the classes around their own means and modes."""
     m, d, c = len(sizes), units.numeric.shape[1], units.codes.shape[1]
@@ -128,7 +129,7 @@ def _spread(units: Units, labels: NDArray[np.int32], sizes: Ints) -> float:
     return total
 
 
-@njit(cache=True)
+@part
 def _diversity(test: ClassTest, sizes: Ints, counts: NDArray[np.int64], least: Floats) -> int:
     """Writes the least entropy of a class for each attribute; returns the records of homogeneous classes."""
     least[:] = np.inf
@@ -151,7 +152,7 @@ def _diversity(test: ClassTest, sizes: Ints, counts: NDArray[np.int64], least: F
     return homogeneous
 
 
-@njit(cache=True)
+@part
 def _furthest(test: ClassTest, sizes: Ints, counts: NDArray[np.int64]) -> float:
     """The largest transport distance of a class from the table, over attributes (see `ClassTest`)."""
     furthest = 0.0

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.centroids.nearest import nearest_open
 from optmodels.centroids.units import Ints, Units, cost
 from optmodels.conditions import ClassTest, meets
+from optmodels.kernels import part
 from optmodels.price import Codes, Floats
 
 # A class with at least this share of k is completed by its nearest units; a smaller one is dissolved.
 _WORTH_COMPLETING = 0.5
 
 
-@njit(cache=True)
+@part
 def records_lacking(test: ClassTest, sizes: Ints, counts: NDArray[np.int64], fixed: bool) -> int:
     """Records that classes lack to reach k; a class that breaks another condition lacks one."""
     lacking = 0
@@ -28,7 +28,7 @@ def records_lacking(test: ClassTest, sizes: Ints, counts: NDArray[np.int64], fix
     return lacking
 
 
-@njit(cache=True)
+@part
 def mend_classes(
     units: Units, test: ClassTest, numeric: Floats, codes: Codes, fixed: bool,
     labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
@@ -69,7 +69,7 @@ def mend_classes(
     return lacking
 
 
-@njit(cache=True)
+@part
 def _complete(
     units: Units, test: ClassTest, numeric: Floats, codes: Codes, c: int,
     labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
@@ -85,7 +85,7 @@ def _complete(
     return drawn
 
 
-@njit(cache=True)
+@part
 def _around(
     units: Units, test: ClassTest, numeric: Floats, codes: Codes, c: int,
     labels: NDArray[np.int32], sizes: Ints, few: int,
@@ -124,7 +124,7 @@ def _around(
     return found[:many]
 
 
-@njit(cache=True)
+@part
 def _draw_in(
     units: Units, test: ClassTest, numeric: Floats, codes: Codes, c: int, candidates: Ints,
     labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
@@ -155,7 +155,7 @@ def _draw_in(
     return False
 
 
-@njit(cache=True)
+@part
 def _move(units: Units, u: int, to: int, labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64]) -> None:
     old = labels[u]
     labels[u] = to

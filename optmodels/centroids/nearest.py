@@ -6,10 +6,10 @@ Units come sorted along one axis, so the nearest centroid is found by looking ou
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.centroids.units import Ints, Units, cost
+from optmodels.kernels import part
 from optmodels.price import Codes, Floats
 
 # Centroids for each combination of categories from which on they are sorted by combination.
@@ -18,7 +18,7 @@ _CROWDED = 8
 _REPEATED = 8
 
 
-@njit(cache=True)
+@part
 def assign(units: Units, numeric: Floats, codes: Codes, labels: NDArray[np.int32]) -> None:
     """Every unit to its nearest centroid, the first of several equally near."""
     if units.axis < 0:
@@ -44,7 +44,7 @@ def assign(units: Units, numeric: Floats, codes: Codes, labels: NDArray[np.int32
         _assign_along(units, numeric, codes, along, labels)
 
 
-@njit(cache=True)
+@part
 def _assign_along(units: Units, numeric: Floats, codes: Codes, order: Ints, labels: NDArray[np.int32]) -> None:
     """Look outwards along the axis, from each unit's place among the centroids."""
     m = len(numeric)
@@ -58,7 +58,7 @@ def _assign_along(units: Units, numeric: Floats, codes: Codes, order: Ints, labe
         labels[u] = nearest
 
 
-@njit(cache=True)
+@part
 def _assign_by_table(units: Units, numeric: Floats, codes: Codes, order: Ints, labels: NDArray[np.int32]) -> None:
     """The same where combinations of categories are few: what each costs with each centroid is known beforehand."""
     m, d = numeric.shape
@@ -95,7 +95,7 @@ def _assign_by_table(units: Units, numeric: Floats, codes: Codes, order: Ints, l
         labels[u] = nearest
 
 
-@njit(cache=True)
+@part
 def _assign_by_mix(
     units: Units, numeric: Floats, codes: Codes, order: Ints, starts: Ints, labels: NDArray[np.int32]
 ) -> None:
@@ -124,7 +124,7 @@ def _assign_by_mix(
         labels[u] = nearest
 
 
-@njit(cache=True)
+@part
 def _outwards(
     units: Units, u: int, numeric: Floats, codes: Codes, order: Ints, along: Floats,
     low: int, high: int, at: int, apart: float, nearest: int, least: float,
@@ -149,7 +149,7 @@ def _outwards(
     return nearest, least
 
 
-@njit(cache=True)
+@part
 def nearest_open(units: Units, u: int, numeric: Floats, codes: Codes, open_to: NDArray[np.bool_]) -> int:
     """The nearest of the centroids that are open."""
     nearest, least = -1, np.inf

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import part
 from optmodels.price import Codes, Floats
 
 Ints = NDArray[np.int64]
@@ -30,7 +30,7 @@ class Units(NamedTuple):
     amounts: Ints
 
 
-@njit(cache=True)
+@part
 def cost(units: Units, u: int, numeric: Floats, codes: Codes, c: int) -> float:
     """The squared distance of a unit from a centroid, plus the weights of mismatches."""
     total = 0.0
@@ -42,7 +42,7 @@ def cost(units: Units, u: int, numeric: Floats, codes: Codes, c: int) -> float:
     return total
 
 
-@njit(cache=True)
+@part
 def count(units: Units, labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64]) -> None:
     """Add up sizes and sensitive counts of the classes."""
     for u in range(len(labels)):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from optmodels.metrics.privacy import TOLERANCE
 
 
@@ -56,10 +56,10 @@ def _only_size(test: ClassTest) -> bool:
 
 
 # The same in compiled code, where a property of a tuple does not exist.
-only_size = njit(cache=True, nogil=True)(_only_size)
+only_size = part(_only_size)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _distinct_enough(test: ClassTest, counts: NDArray[np.int64], j: int) -> bool:
     """Whether attribute j has enough different values in the class."""
     if test.distinct_l[j] <= 1:
@@ -70,7 +70,7 @@ def _distinct_enough(test: ClassTest, counts: NDArray[np.int64], j: int) -> bool
     return bool(distinct >= test.distinct_l[j])
 
 
-@njit(cache=True, nogil=True)
+@part
 def _entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> bool:
     """Whether the entropy of attribute j in the class reaches its bound."""
     if test.entropy[j] <= 0.0:
@@ -83,7 +83,7 @@ def _entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: i
     return bool(np.log(size) - weighted / size >= test.entropy[j] - TOLERANCE)
 
 
-@njit(cache=True, nogil=True)
+@part
 def largest_counts(test: ClassTest, counts: NDArray[np.int64], j: int, many: int) -> tuple[np.int64, np.int64]:
     """The largest count of a value of attribute j, and the sum of so many largest."""
     top, total = np.int64(0), np.int64(0)
@@ -101,7 +101,7 @@ def largest_counts(test: ClassTest, counts: NDArray[np.int64], j: int, many: int
     return top, total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _recursive_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> bool:
     """Whether the most frequent value of attribute j is rarer than c times the l-th and all rarer ones together."""
     if test.recursive_l[j] == 0:
@@ -110,7 +110,7 @@ def _recursive_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: 
     return bool(top < test.recursive_c[j] * (size - frequent) * (1.0 - TOLERANCE))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> float:
     """The transport distance of a class's distribution of attribute j from the whole table's."""
     first, last = test.starts[j], test.starts[j + 1]
@@ -124,13 +124,13 @@ def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j
     return distance
 
 
-@njit(cache=True, nogil=True)
+@part
 def _close_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> bool:
     """Whether the distribution of attribute j in the class is within t of the table's."""
     return bool(test.t[j] == np.inf or distance_from_table(test, counts, size, j) <= test.t[j] + TOLERANCE)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _shares_within(test: ClassTest, counts: NDArray[np.int64], size: int, row: int) -> bool:
     """Whether the share of every value in the class is within a row of bounds."""
     for v in range(len(counts)):
@@ -139,7 +139,7 @@ def _shares_within(test: ClassTest, counts: NDArray[np.int64], size: int, row: i
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def meets(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     """Whether a class with these sensitive counts and this size satisfies every condition.
 
@@ -161,14 +161,14 @@ def meets(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def fewest_values(test: ClassTest, j: int) -> int:
     """How many different values of attribute j a class has at least if it satisfies every condition."""
     by_entropy = int(np.ceil(np.exp(test.entropy[j]) - 1e-6))
     return int(max(test.distinct_l[j], by_entropy, test.recursive_l[j], test.least_values[j]))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def count_values(test: ClassTest, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The sensitive counts of the class made of `rows`."""
     counts = np.zeros(test.starts[-1], np.int64)
@@ -178,7 +178,7 @@ def count_values(test: ClassTest, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def broken_classes(test: ClassTest, order: NDArray[np.int64], starts: NDArray[np.int64]) -> NDArray[np.int64]:
     """How many classes break each condition; the arguments are `members(labels)`.
 

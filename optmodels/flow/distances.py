@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from optmodels.kernels import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,7 +38,7 @@ def class_distances(points: Floats, columns: Floats, metric: Metric, order: Ints
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _summed(points: Floats, columns: Floats, metric: int, order: Ints, starts: Ints) -> Floats:
     n_axes, m = columns.shape
     out = np.zeros((len(starts) - 1, m))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from math import fsum
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.flow.greedy import mean_cost, place_greedily
@@ -27,6 +26,7 @@ from optmodels.flow.paths import (
 from optmodels.flow.pricing import ArcCosts, Cheapest, Halted, Prices, centres_share, cheapest_arcs, with_arcs
 from optmodels.flow.scaling import queue_for, refine, restart
 from optmodels.halting import Flag, lowered
+from optmodels.kernels import kernel
 
 # Reduced costs this small, relative to the largest cost, are rounding.
 _ROUNDING = 1e-12
@@ -275,7 +275,7 @@ def _begin(value: Indices, home: Indices, home_cost: Floats, m: int, n_values: i
     return state
 
 
-@njit(cache=True)
+@kernel
 def _fill_lists(state: FlowState, n_values: int) -> None:
     for record in range(len(state.home)):
         node = state.home[record] * n_values + state.value[record]
@@ -286,7 +286,7 @@ def _fill_lists(state: FlowState, n_values: int) -> None:
         state.head[node] = record
 
 
-@njit(cache=True)
+@kernel
 def _present(state: FlowState, rows: Ints, n_values: int) -> Floats:
     """The reduced costs of the arcs that records use now."""
     now = np.empty(len(rows))
@@ -296,7 +296,7 @@ def _present(state: FlowState, rows: Ints, n_values: int) -> Floats:
     return now
 
 
-@njit(cache=True)
+@kernel
 def _reassign(state: FlowState, n_values: int, rows: Ints, targets: Indices, costs: Floats) -> None:
     for index, record in enumerate(rows):
         value = state.value[record]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.flow.paths import Arcs, Bounds, Indices, Ints
 from optmodels.flow.pricing import ArcCosts, cheapest_arcs, with_arcs
 from optmodels.halting import Flag
+from optmodels.kernels import kernel
 
 _COUNT = 8
 
@@ -72,7 +72,7 @@ def _has_room(bounds: Bounds, sizes: Ints, left: Ints) -> NDArray[np.bool_]:
     return np.asarray((sizes < bounds.least) | ((sizes < bounds.most) & (left[0] > 0)))
 
 
-@njit(cache=True)
+@kernel
 def _place(
     rows: Ints,
     value: Indices,
@@ -106,7 +106,7 @@ def _place(
             counts[chosen, v] += 1
 
 
-@njit(cache=True)
+@kernel
 def mean_cost(arcs: Arcs, home: Ints) -> float:
     """The mean cost of the arcs to given centres, over the records that have one."""
     total, count = 0.0, 0

@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from optmodels.kernels import kernel, part
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -86,7 +87,7 @@ def workspace(n_nodes: int) -> Work:
     )
 
 
-@njit(cache=True)
+@part
 def marginal(bounds: Bounds, centre: int, value: int, count: int) -> float:
     """What the `count`-th record of a value adds to a centre's penalty."""
     threshold = bounds.threshold[centre, value]
@@ -95,7 +96,7 @@ def marginal(bounds: Bounds, centre: int, value: int, count: int) -> float:
     return float(bounds.slope[centre, value] * min(1.0, count - threshold))
 
 
-@njit(cache=True)
+@part
 def _rise(work: Work, place: int, node: int) -> None:
     heap, distance = work.heap, work.distance
     key = distance[node]
@@ -111,7 +112,7 @@ def _rise(work: Work, place: int, node: int) -> None:
     work.place[node] = place
 
 
-@njit(cache=True)
+@part
 def _pop(work: Work, size: int) -> int:
     heap, distance = work.heap, work.distance
     top = int(heap[0])
@@ -136,7 +137,7 @@ def _pop(work: Work, size: int) -> int:
     return top
 
 
-@njit(cache=True)
+@part
 def _reach(work: Work, size: int, source: int, node: int, length: float, record: int) -> int:
     """Offer a tree arc into a node that is not settled; returns the new heap size."""
     if work.seen[node] == 0:
@@ -155,7 +156,7 @@ def _reach(work: Work, size: int, source: int, node: int, length: float, record:
     return size
 
 
-@njit(cache=True)
+@part
 def _scan(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, node: int, size: int) -> int:
     """Offer every residual arc out of a settled node."""
     m, n_values = bounds.cap.shape
@@ -197,7 +198,7 @@ def _scan(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, node: int, s
     return size
 
 
-@njit(cache=True)
+@part
 def move(state: FlowState, n_values: int, record: int, centre: int, cost: float) -> None:
     """Take a record out of its class and put it into another one; excesses are left to the caller."""
     value = state.value[record]
@@ -219,7 +220,7 @@ def move(state: FlowState, n_values: int, record: int, centre: int, cost: float)
     state.home_cost[record] = cost
 
 
-@njit(cache=True)
+@part
 def push(bounds: Bounds, state: FlowState, source: int, node: int, record: int, cost: float, amount: int) -> None:
     """Move units along a residual arc: one record, or flow between a (centre, value), its centre and the pool."""
     m, n_values = bounds.cap.shape
@@ -237,7 +238,7 @@ def push(bounds: Bounds, state: FlowState, source: int, node: int, record: int, 
     state.excess[node] += amount
 
 
-@njit(cache=True)
+@part
 def _augment(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, source: int) -> bool:
     """Send one unit from `source` along a shortest path to a node in need; False if none can be reached."""
     n_values = bounds.cap.shape[1]
@@ -278,7 +279,7 @@ def _augment(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, source: i
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def advance(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, effort: int) -> tuple[int, int]:
     """Shortest augmenting paths until no excess is left or the effort is spent: (DONE, MORE or STUCK; paths)."""
     work.seen[:] = 0
@@ -293,7 +294,7 @@ def advance(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, effort: in
     return DONE, paths
 
 
-@njit(cache=True)
+@kernel
 def fit_potentials(bounds: Bounds, state: FlowState, both: bool) -> None:
     """Where an arc has room left, make its reduced cost exactly non-negative: what is corrected is rounding.
 

@@ -7,10 +7,10 @@ from math import fsum
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from optmodels.flow.paths import Arcs, Bounds, Floats, Indices, Ints
 from optmodels.halting import Flag
+from optmodels.kernels import kernel
 from optmodels.parallel import threads
 
 # The cost of putting each of some records with each of some centres, as a dense block; called from several threads.
@@ -74,7 +74,7 @@ def cheapest_arcs(
         return list(pool.map(searched, starts))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _select(block: Floats, value: Indices, prices: Floats, targets: Indices, costs: Floats, reduced: Floats) -> None:
     """The arcs of least block + price of each row, by insertion into a sorted list."""
     count = targets.shape[1]
@@ -113,7 +113,7 @@ def with_arcs(arcs: Arcs, found: list[Cheapest]) -> Arcs:
     return together
 
 
-@njit(cache=True)
+@kernel
 def _merged(arcs: Arcs, added: Ints, targets: Indices, costs: Floats) -> Arcs:
     """The arcs with `added[j]` more for each record j, taken from the concatenated targets and costs."""
     n = len(added)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.flow.paths import Arcs, Bounds, Floats, FlowState, Ints, marginal, move, push
+from optmodels.kernels import kernel, part
 
 
-@njit(cache=True)
+@kernel
 def restart(bounds: Bounds, arcs: Arcs, state: FlowState) -> int:
     """The pseudoflow that satisfies complementary slackness with the potentials; returns its excess."""
     m, n_values = bounds.cap.shape
@@ -58,7 +58,7 @@ def restart(bounds: Bounds, arcs: Arcs, state: FlowState) -> int:
     return total
 
 
-@njit(cache=True)
+@part
 def _range_inside(bounds: Bounds, centre: int, value: int, difference: float) -> tuple[int, int]:
     """The least and greatest flows (centre, value) -> centre whose units all have the right reduced cost."""
     floor, cap = bounds.floor[centre, value], bounds.cap[centre, value]
@@ -100,7 +100,7 @@ def queue_for(state: FlowState) -> Queue:
     )
 
 
-@njit(cache=True)
+@part
 def _enqueue(queue: Queue, node: int) -> None:
     if queue.waiting[node] == 0:
         queue.waiting[node] = 1
@@ -108,7 +108,7 @@ def _enqueue(queue: Queue, node: int) -> None:
         queue.ends[1] += 1
 
 
-@njit(cache=True)
+@kernel
 def refine(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, tolerance: float, few: int, effort: int) -> int:
     """Push and relabel until few nodes hold excess or the effort is spent; returns the steps not used.
 
@@ -131,7 +131,7 @@ def refine(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, tolerance
     return effort
 
 
-@njit(cache=True)
+@part
 def _discharge(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, tolerance: float, node: int) -> bool:
     """Send excess along the arcs of least reduced cost, lowering the node's potential below what they need.
 
@@ -155,7 +155,7 @@ def _discharge(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, toler
     return True
 
 
-@njit(cache=True)
+@part
 def _follow(bounds: Bounds, state: FlowState, queue: Queue, node: int, way: int) -> float:
     """Send what one way out takes at its present price; returns its key."""
     target, record = queue.targets[way], queue.records[way]
@@ -166,7 +166,7 @@ def _follow(bounds: Bounds, state: FlowState, queue: Queue, node: int, way: int)
     return float(queue.keys[way])
 
 
-@njit(cache=True)
+@part
 def _room(bounds: Bounds, state: FlowState, source: int, target: int) -> int:
     """How many units an arc between a value, its centre and the pool takes at its present price."""
     m, n_values = bounds.cap.shape
@@ -188,7 +188,7 @@ def _room(bounds: Bounds, state: FlowState, source: int, target: int) -> int:
     return int(bounds.cap[centre, value] - inside) if source == pair else int(above)
 
 
-@njit(cache=True)
+@part
 def _ways_out(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, node: int) -> int:
     """List the residual arcs out of a node, the best of each record; a key is a reduced cost but for the node's own."""
     m, n_values = bounds.cap.shape
@@ -229,7 +229,7 @@ def _ways_out(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, node: 
     return found
 
 
-@njit(cache=True)
+@part
 def _list(queue: Queue, found: int, key: float, target: int, record: int, cost: float) -> int:
     queue.keys[found] = key
     queue.targets[found] = target

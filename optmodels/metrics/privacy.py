@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError
+from optmodels.kernels import kernel
 from optmodels.partition import Histograms, sort_small
 
 if TYPE_CHECKING:
@@ -233,7 +233,7 @@ def _edges_over_places(transport: Transport) -> tuple[NDArray[np.int64], NDArray
     return owners.astype(np.int64), edge[np.argsort(place, kind="stable")].astype(np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _nested_distance(histograms, places, owners, edges, expected, weight):  # type: ignore[no-untyped-def]
     """Start from a class that puts nothing anywhere and correct the edges above the values it has."""
     nothing = 0.0
@@ -259,7 +259,7 @@ def _nested_distance(histograms, places, owners, edges, expected, weight):  # ty
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _line_distance(histograms, edges_before, climbed, weight):  # type: ignore[no-untyped-def]
     """Between two of its values a class's prefix sum P stands still while the table's Q climbs past it once.
 
@@ -290,7 +290,7 @@ def _line_distance(histograms, edges_before, climbed, weight):  # type: ignore[n
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _entropies(histograms):  # type: ignore[no-untyped-def]
     """H = log m - (1/m) sum n log n, where values that occur once add nothing to the sum."""
     result = np.empty(histograms.sizes.size)
@@ -303,7 +303,7 @@ def _entropies(histograms):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _tails(starts, counts, least):  # type: ignore[no-untyped-def]
     """All records of every class but those of its l - 1 most frequent values."""
     ascending = counts.copy()
@@ -315,7 +315,7 @@ def _tails(starts, counts, least):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _recursive_cs(histograms, most):  # type: ignore[no-untyped-def]
     """The largest r1 / (r_l + ... + r_m) of a class, for every l up to `most`."""
     ascending = histograms.counts.copy()
@@ -330,7 +330,7 @@ def _recursive_cs(histograms, most):  # type: ignore[no-untyped-def]
     return result
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _relative_frequencies(histograms, table_shares):  # type: ignore[no-untyped-def]
     """Least and most p / q of a value in a class, and how far a gain p / q - 1 exceeds -ln q at most."""
     least, most, beyond = 1.0, 1.0, -np.inf

@@ -8,15 +8,15 @@ wherever in the tree it is, so that a search answers what looking at all records
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from optmodels.kernels import kernel, part
 from solvers._construction.box_tree import BoxTree, Floats, Marks, Rows, rows_left
 
 DEPTH = 64  # of a stack: a level leaves one box to come back to
 NOTHING = np.zeros(0, np.uint64)  # no sensitive value in particular is wanted
 
 
-@njit(cache=True)
+@part
 def distance_to(tree: BoxTree, place: int, point: Floats) -> float:
     """The squared distance of a record from a point, a mismatch counting as its weight."""
     distance = 0.0
@@ -28,7 +28,7 @@ def distance_to(tree: BoxTree, place: int, point: Floats) -> float:
     return distance
 
 
-@njit(cache=True)
+@part
 def _at_least(tree: BoxTree, node: int, point: Floats) -> float:
     """No record of the node is nearer to the point than this."""
     distance = 0.0
@@ -43,7 +43,7 @@ def _at_least(tree: BoxTree, node: int, point: Floats) -> float:
     return distance
 
 
-@njit(cache=True)
+@part
 def _at_most(tree: BoxTree, node: int, point: Floats) -> float:
     """No record of the node is further from the point than this."""
     distance = 0.0
@@ -55,7 +55,7 @@ def _at_most(tree: BoxTree, node: int, point: Floats) -> float:
     return distance
 
 
-@njit(cache=True)
+@part
 def _has(marks: Marks, wanted: Marks) -> bool:
     if len(wanted) == 0:
         return True
@@ -65,7 +65,7 @@ def _has(marks: Marks, wanted: Marks) -> bool:
     return False
 
 
-@njit(cache=True)
+@kernel
 def furthest(tree: BoxTree, point: Floats) -> int:
     """The row furthest from a point, the first of several."""
     nodes, limits, waiting = np.empty(DEPTH, np.int64), np.empty(DEPTH), 1
@@ -95,7 +95,7 @@ def furthest(tree: BoxTree, point: Floats) -> int:
     return best
 
 
-@njit(cache=True)
+@kernel
 def nearest(tree: BoxTree, point: Floats, wanted: Marks, rows: Rows, distances: Floats) -> int:
     """Fill `rows` and `distances` with the nearest records in order of distance and row; returns how many there are.
 
@@ -123,7 +123,7 @@ def nearest(tree: BoxTree, point: Floats, wanted: Marks, rows: Rows, distances: 
     return found
 
 
-@njit(cache=True)
+@part
 def wait_for_halves(
     tree: BoxTree, nodes: Rows, limits: Floats, waiting: int, node: int, limit_one: float, limit_other: float
 ) -> int:
@@ -136,7 +136,7 @@ def wait_for_halves(
     return waiting + 2
 
 
-@njit(cache=True)
+@part
 def _keep(rows: Rows, distances: Floats, found: int, row: int, distance: float) -> int:
     """Insert a record among the nearest found so far, in order of distance and row; returns how many these are now."""
     if found == len(rows):
@@ -153,7 +153,7 @@ def _keep(rows: Rows, distances: Floats, found: int, row: int, distance: float) 
     return found + 1
 
 
-@njit(cache=True)
+@kernel
 def by_distance(tree: BoxTree, point: Floats) -> Rows:
     """All records still in the tree in order of distance from a point, and of row where that is equal."""
     rows = rows_left(tree)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
+from optmodels.kernels import kernel, part
 from optmodels.price import Price
 from solvers._construction.median import select, swap
 
@@ -88,7 +88,7 @@ def grown(points: Floats, marks: Marks, rows: Rows, weights: Floats) -> BoxTree:
     return tree
 
 
-@njit(cache=True)
+@kernel
 def _sort_in(tree: BoxTree) -> None:
     """Bring the points to their leaves by median cuts of the widest side."""
     leaves = len(tree.bounds) - 1
@@ -104,7 +104,7 @@ def _sort_in(tree: BoxTree) -> None:
         width //= 2
 
 
-@njit(cache=True)
+@kernel
 def _measure_all(tree: BoxTree) -> None:
     leaves = len(tree.bounds) - 1
     for i in range(leaves):
@@ -114,7 +114,7 @@ def _measure_all(tree: BoxTree) -> None:
         _measure(tree, above)
 
 
-@njit(cache=True)
+@part
 def _widest(tree: BoxTree, low: int, high: int) -> int:
     widest, most = -1, 0.0
     for j in range(tree.points.shape[1]):
@@ -129,7 +129,7 @@ def _widest(tree: BoxTree, low: int, high: int) -> int:
     return widest
 
 
-@njit(cache=True)
+@part
 def _measure_leaf(tree: BoxTree, node: int) -> None:
     tree.low[node] = np.inf
     tree.high[node] = -np.inf
@@ -145,7 +145,7 @@ def _measure_leaf(tree: BoxTree, node: int) -> None:
             tree.seen[node, w] |= tree.marks[i, w]
 
 
-@njit(cache=True)
+@part
 def _measure(tree: BoxTree, node: int) -> None:
     one, other = 2 * node, 2 * node + 1
     for j in range(tree.low.shape[1]):
@@ -157,7 +157,7 @@ def _measure(tree: BoxTree, node: int) -> None:
         tree.seen[node, w] = tree.seen[one, w] | tree.seen[other, w]
 
 
-@njit(cache=True)
+@part
 def _leaf_of(tree: BoxTree, place: int) -> int:
     """The node of the leaf that a place is in."""
     leaves = len(tree.bounds) - 1
@@ -166,7 +166,7 @@ def _leaf_of(tree: BoxTree, place: int) -> int:
     return node
 
 
-@njit(cache=True)
+@kernel
 def take_away(tree: BoxTree, row: int) -> None:
     """Take a record out of the tree, and shrink the boxes it was in."""
     place = tree.place_of[row]
@@ -185,14 +185,14 @@ def take_away(tree: BoxTree, row: int) -> None:
         node //= 2
 
 
-@njit(cache=True)
+@kernel
 def left_in(tree: BoxTree) -> int:
     """How many records are still in the tree."""
     left: int = tree.alive[1]
     return left
 
 
-@njit(cache=True)
+@kernel
 def rows_left(tree: BoxTree) -> Rows:
     """The records still in the tree, in their own order."""
     leaves = len(tree.bounds) - 1

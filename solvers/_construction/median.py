@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from optmodels.kernels import part
 
 Points = NDArray[np.floating[Any]]
 Rows = NDArray[np.int64]
 
 
-@njit(cache=True, nogil=True)
+@part
 def swap(points: Points, rows: Rows, a: int, b: int) -> None:
     """Exchange two points and their rows."""
     rows[a], rows[b] = rows[b], rows[a]
@@ -20,7 +21,7 @@ def swap(points: Points, rows: Rows, a: int, b: int) -> None:
         points[a, j], points[b, j] = points[b, j], points[a, j]
 
 
-@njit(cache=True, nogil=True)
+@part
 def select(points: Points, rows: Rows, low: int, high: int, place: int, j: int) -> None:
     """Rearrange points[low:high] so that points[place, j] is what it would be in order of j, with none larger before.
 
@@ -61,7 +62,7 @@ def select(points: Points, rows: Rows, low: int, high: int, place: int, j: int) 
             return
 
 
-@njit(cache=True, nogil=True)
+@part
 def _sort(points: Points, rows: Rows, low: int, high: int, j: int) -> None:
     order = np.argsort(points[low:high, j])
     points[low:high] = points[low:high][order]

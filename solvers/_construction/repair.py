@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, canonical, members
 from optmodels.price import Codes, Floats, Price
 from optmodels.solver import Run
@@ -37,7 +37,7 @@ def merge_until_met(price: Price, test: ClassTest, labels: NDArray[np.int64]) ->
     return canonical(_merge(price.numeric, price.codes, price.code_weights, test, *members(first))[first])
 
 
-@njit(cache=True)
+@kernel
 def _merge(
     numeric: Floats,
     codes: Codes,
@@ -83,7 +83,7 @@ def _merge(
     return into
 
 
-@njit(cache=True)
+@part
 def _count(
     test: ClassTest,
     order: NDArray[np.int64],
@@ -100,7 +100,7 @@ def _count(
         c = after[c]
 
 
-@njit(cache=True)
+@part
 def _nearest(means: Floats, kinds: Codes, code_weights: Floats, sizes: NDArray[np.int64], c: int) -> int:
     nearest, least = -1, np.inf
     for other in range(len(sizes)):

@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
 from optmodels.solver import Run
@@ -154,7 +154,7 @@ def _integer_master(groups: Groups, master: BoxedMaster, run: Run) -> None:
             run.offer(labels)
 
 
-@njit(cache=True)
+@kernel
 def grouped_price(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], n_codes: NDArray[np.int64],
     members: NDArray[np.int64],
@@ -168,7 +168,7 @@ def grouped_price(
     return total
 
 
-@njit(cache=True)
+@kernel
 def centre_of(
     numeric: Floats, codes: Codes, n_codes: NDArray[np.int64], members: NDArray[np.int64]
 ) -> tuple[Floats, Codes]:
@@ -188,7 +188,7 @@ def centre_of(
     return mean, mode
 
 
-@njit(cache=True)
+@kernel
 def cost_at(numeric: Floats, codes: Codes, code_weights: Floats, g: int, mean: Floats, mode: Codes) -> float:
     """What a record of group g costs at a centre."""
     cost = 0.0
@@ -200,7 +200,7 @@ def cost_at(numeric: Floats, codes: Codes, code_weights: Floats, g: int, mean: F
     return cost
 
 
-@njit(cache=True)
+@part
 def taken(counts: NDArray[np.int64], worth: Floats, k: int) -> tuple[NDArray[np.int64], float]:
     """The members of least total worth among at least k records: all that are worth less than 0, and the next."""
     members = np.zeros(len(counts), np.int64)
@@ -221,7 +221,7 @@ def taken(counts: NDArray[np.int64], worth: Floats, k: int) -> tuple[NDArray[np.
     return members, total
 
 
-@njit(cache=True)
+@kernel
 def descend(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], n_codes: NDArray[np.int64],
     duals: Floats, k: int,
@@ -249,7 +249,7 @@ def descend(
     return found, costs
 
 
-@njit(cache=True)
+@kernel
 def cheapest_centre(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], n_codes: NDArray[np.int64],
     duals: Floats, k: int, known: float, wanted: float, slack: float, most_nodes: int,
@@ -324,7 +324,7 @@ def cheapest_centre(
     return min(floor, best - slack), met[1:]
 
 
-@njit(cache=True)
+@part
 def box_bound(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], duals: Floats, k: int,
     low: Floats, high: Floats, mode: Codes, nearest: Floats, furthest: Floats,
@@ -378,7 +378,7 @@ def box_bound(
     return total + together
 
 
-@njit(cache=True)
+@part
 def _together(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], duals: Floats,
     low: Floats, high: Floats, mode: Codes, sure: NDArray[np.bool_],

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from optmodels.kernels import kernel, part
 from solvers.columns.instance import Floats, Ints
 from solvers.columns.master import Master, Relaxed, Triple
 
@@ -45,7 +45,7 @@ def violated(master: Master, relaxed: Relaxed, most: int, most_per_type: int) ->
     return chosen
 
 
-@njit(cache=True)
+@kernel
 def _enumerate(
     starts: Ints, flat: Ints, type_starts: Ints, columns: Ints, weights: Floats, copies: Ints, least: float
 ) -> tuple[Ints, Floats]:
@@ -94,7 +94,7 @@ def _enumerate(
     return triples[:count], violations[:count]
 
 
-@njit(cache=True)
+@part
 def _left_side(
     a: int, b: int, c: int, starts: Ints, flat: Ints, type_starts: Ints, columns: Ints, weights: Floats
 ) -> float:

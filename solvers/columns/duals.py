@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from optmodels.conditions import count_values, meets
+from optmodels.kernels import kernel, part
 from optmodels.price import class_price
 from solvers.columns.instance import Floats, Ints, Types
 
@@ -25,7 +25,7 @@ class Duals(NamedTuple):
     charges: Floats  # negative: a reward
 
 
-@njit(cache=True)
+@part
 def penalty_of(duals: Duals, chosen: Ints) -> float:
     """What the cuts charge a class: floor(number of members in the cut / 2) penalties each."""
     total = 0.0
@@ -48,7 +48,7 @@ def penalty_of(duals: Duals, chosen: Ints) -> float:
     return total
 
 
-@njit(cache=True)
+@part
 def charge_of(pairs: Ints, charges: Floats, chosen: Ints) -> float:
     """What a class is charged."""
     total = 0.0
@@ -61,7 +61,7 @@ def charge_of(pairs: Ints, charges: Floats, chosen: Ints) -> float:
     return total
 
 
-@njit(cache=True)
+@kernel
 def reduced_cost(types: Types, duals: Duals, chosen: Ints) -> float:
     """The exact reduced cost of a class, infinite if it does not meet the conditions."""
     if not types.only_size and not meets(types.test, count_values(types.test, chosen), len(chosen)):

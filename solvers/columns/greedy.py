@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optmodels.conditions import fewest_values
+from optmodels.kernels import kernel, part
 from optmodels.price import SPREAD
 from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Instance, Ints, Types
@@ -24,7 +24,7 @@ def grow_classes(instance: Instance, duals: Duals, reach: int, threshold: float,
     return [grown for _, grown in found[:most]]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _grow_many(
     types: Types,
     distance: Floats,
@@ -43,7 +43,7 @@ def _grow_many(
     return members, sizes, costs
 
 
-@njit(cache=True)
+@part
 def _grow(
     types: Types,
     distance: Floats,
@@ -107,7 +107,7 @@ def _grow(
     return best_size, best
 
 
-@njit(cache=True)
+@part
 def _diversifies(types: Types, counts: Ints, t: int) -> bool:
     """Whether t brings a new value to some attribute that needs one, or no attribute does."""
     test = types.test

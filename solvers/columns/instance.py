@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
+from optmodels.kernels import kernel
 from optmodels.partition import group_rows
 from optmodels.price import HIERARCHY, SPREAD, Price, class_price, node_cost
 
@@ -183,7 +183,7 @@ def make_instance(
     )
 
 
-@njit(cache=True)
+@kernel
 def _numeric_distances(kind: int, numeric: Floats) -> Floats:
     n, d = numeric.shape
     distance = np.zeros((n, n))
@@ -197,7 +197,7 @@ def _numeric_distances(kind: int, numeric: Floats) -> Floats:
     return distance
 
 
-@njit(cache=True)
+@kernel
 def _disagreements(kind: int, codes: NDArray[np.int32], weights: Floats, climbs: Floats) -> Floats:
     n, d = codes.shape
     total = np.zeros((n, n))
@@ -213,7 +213,7 @@ def _disagreements(kind: int, codes: NDArray[np.int32], weights: Floats, climbs:
     return total
 
 
-@njit(cache=True)
+@kernel
 def sums_of_nearest(distance: Floats, copies: Ints, size: int, rows: Ints) -> Floats:
     """For each type in `rows`, the sum of the q smallest distances to other records (copies count), q = 0..size-1."""
     sums = np.zeros((len(rows), size))

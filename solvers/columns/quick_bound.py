@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
+from optmodels.kernels import kernel, part
 from solvers.columns.instance import Floats, Instance, Ints
 
 _STEPS = 1_000
@@ -56,7 +56,7 @@ def quick_bound(instance: Instance, rows: Floats, goal: float, expired: Callable
     return best
 
 
-@njit(cache=True)
+@part
 def _nearest_first(distance: Floats, factor: float, rows: Floats, smallest: int, keys: Floats) -> Ints:
     """The types worth taking, and enough of the others, by what they cost at least; `keys` receives all costs."""
     for t in range(len(rows)):
@@ -66,7 +66,7 @@ def _nearest_first(distance: Floats, factor: float, rows: Floats, smallest: int,
     return some[np.argsort(keys[some])]
 
 
-@njit(cache=True)
+@kernel
 def _stars(
     copies: Ints, distance: Floats, factor: float, rows: Floats, smallest: int, largest: int
 ) -> tuple[Floats, Ints]:
@@ -88,7 +88,7 @@ def _stars(
     return costs, takes
 
 
-@njit(cache=True)
+@kernel
 def _uses(
     copies: Ints, distance: Floats, factor: float, rows: Floats, smallest: int, times: Ints, takes: Ints
 ) -> Floats:

@@ -23,10 +23,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import count_values, fewest_values
+from optmodels.kernels import part
 from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Ints, PairBound, Types
 
@@ -38,7 +38,7 @@ class Limit(NamedTuple):
     halted: NDArray[np.bool_]  # one element, set from outside
 
 
-@njit(cache=True)
+@part
 def _can_be_diverse(types: Types, chosen: Ints, missing: int) -> bool:
     """Whether `missing` more records can still bring the class to enough distinct sensitive values."""
     test = types.test
@@ -55,7 +55,7 @@ def _can_be_diverse(types: Types, chosen: Ints, missing: int) -> bool:
     return True
 
 
-@njit(cache=True)
+@part
 def _insert(least: Floats, value: float) -> None:
     """Keep the smallest values seen, in ascending order."""
     q = len(least) - 1
@@ -67,7 +67,7 @@ def _insert(least: Floats, value: float) -> None:
     least[q] = value
 
 
-@njit(cache=True)
+@part
 def _screen(
     pairs: PairBound,
     seed: int,
@@ -128,7 +128,7 @@ def _screen(
     return kept if kept >= r else 0
 
 
-@njit(cache=True)
+@part
 def _candidates(types: Types, pairs: PairBound, duals: Duals, seed: int, ceiling: float) -> Ints:
     """Who can be in a class with this medoid below the ceiling by the `star` marginals alone, copies repeated."""
     n, r = len(types.copies), pairs.size - 1
@@ -158,7 +158,7 @@ def _candidates(types: Types, pairs: PairBound, duals: Duals, seed: int, ceiling
     return entries
 
 
-@njit(cache=True)
+@part
 def search(
     types: Types,
     pairs: PairBound,
@@ -300,7 +300,7 @@ def search(
     return n_found, True, nodes
 
 
-@njit(cache=True)
+@part
 def _join(duals: Duals, t: int, odd: NDArray[np.bool_], extra: Floats) -> float:
     """Turn the cuts of t over; `extra` is what candidates are charged from now on. Returns what t itself pays more."""
     paid = 0.0
@@ -316,20 +316,20 @@ def _join(duals: Duals, t: int, odd: NDArray[np.bool_], extra: Floats) -> float:
     return paid
 
 
-@njit(cache=True)
+@part
 def _forget(duals: Duals, t: int, extra: Floats) -> None:
     for e in range(duals.starts[t], duals.starts[t + 1]):
         for u in duals.members[duals.cuts[e]]:
             extra[u] = 0.0
 
 
-@njit(cache=True)
+@part
 def _leave(duals: Duals, t: int, odd: NDArray[np.bool_]) -> None:
     for e in range(duals.starts[t], duals.starts[t + 1]):
         odd[duals.cuts[e]] = not odd[duals.cuts[e]]
 
 
-@njit(cache=True)
+@part
 def _complete(
     types: Types,
     pairs: PairBound,
@@ -379,7 +379,7 @@ def _complete(
     return n_found, ceiling, True, evaluated
 
 
-@njit(cache=True)
+@part
 def _complete_pairs(
     types: Types,
     duals: Duals,

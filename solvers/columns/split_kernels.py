@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from solvers.columns.instance import Floats, Ints
 
 Quanta = NDArray[np.int32]
@@ -39,7 +39,7 @@ class Refined(NamedTuple):
     quantum: float
 
 
-@njit(cache=True)
+@part
 def _keep(values: Floats, names: Ints, count: int, value: float, name: int) -> int:
     """Insert into the ascending list of the smallest values if there is place; how many it holds then."""
     if count < len(values):
@@ -56,7 +56,7 @@ def _keep(values: Floats, names: Ints, count: int, value: float, name: int) -> i
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def pay_nearest(pairs: Floats, shift: Floats, rows: Ints, partners: Ints, totals: Floats) -> None:
     """For each of `rows` the cheapest partners, as many as `partners` has columns, and what they cost it."""
     best = np.empty(partners.shape[1])
@@ -68,7 +68,7 @@ def pay_nearest(pairs: Floats, shift: Floats, rows: Ints, partners: Ints, totals
         totals[i] = best.sum()
 
 
-@njit(cache=True)
+@part
 def _contains(names: Ints, name: int) -> bool:
     found = False
     for other in names:
@@ -76,7 +76,7 @@ def _contains(names: Ints, name: int) -> bool:
     return found
 
 
-@njit(cache=True)
+@kernel
 def shift_unanswered(shift: Floats, partners: Ints, amount: float) -> bool:
     """Let records pay more for partners that do not choose them too, `amount` in all; False if there are none."""
     n, q = partners.shape
@@ -96,13 +96,13 @@ def shift_unanswered(shift: Floats, partners: Ints, amount: float) -> bool:
     return True
 
 
-@njit(cache=True)
+@part
 def in_quanta(value: float, quantum: float) -> int:
     """Rounded down."""
     return int(np.floor(value / quantum))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def split_evenly(shares: Shares, refined: Refined, seeds: Ints) -> None:
     """Begin the seeds' own splits with the common one."""
     for s in seeds:
@@ -110,7 +110,7 @@ def split_evenly(shares: Shares, refined: Refined, seeds: Ints) -> None:
             _enter(shares, refined, s, a)
 
 
-@njit(cache=True)
+@part
 def _enter(shares: Shares, refined: Refined, s: int, a: int) -> None:
     """Split the pairs of the candidate in place `a` as all seeds do."""
     candidates, payments = refined.candidates[s], refined.payments[s]
@@ -125,7 +125,7 @@ def _enter(shares: Shares, refined: Refined, s: int, a: int) -> None:
             payments[b, a] = in_quanta(half - shift, refined.quantum)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def price_seeds(
     shares: Shares, refined: Refined, duals: Floats, seeds: Ints, pace: float, values: Floats, chosen: Ints
 ) -> None:
@@ -164,7 +164,7 @@ def price_seeds(
             place[candidates[a]] = -1
 
 
-@njit(cache=True)
+@part
 def _pay_partners(shares: Shares, refined: Refined, place: Ints, s: int, a: int, partners: Ints) -> float:
     """What candidate a pays at least for the others but s; `partners` receives their places, -1 for the rest."""
     t, lowest = refined.candidates[s, a], shares.rank[s]
@@ -189,7 +189,7 @@ def _pay_partners(shares: Shares, refined: Refined, place: Ints, s: int, a: int,
     return total
 
 
-@njit(cache=True)
+@part
 def _step(payments: Quanta, partners: Ints, place: Ints, chosen: Ints, amount: float) -> None:
     """Let the chosen pay more for candidates that are not chosen or do not answer, `amount` in all."""
     inside = np.zeros(len(payments), np.bool_)
@@ -212,7 +212,7 @@ def _step(payments: Quanta, partners: Ints, place: Ints, chosen: Ints, amount: f
                 payments[b, a] -= step
 
 
-@njit(cache=True)
+@part
 def _take_up(shares: Shares, refined: Refined, s: int, place: Ints, chosen: Ints, costs: Floats) -> None:
     """Chosen records that are no candidates replace the most expensive ones that are."""
     candidates = refined.candidates[s]

@@ -6,15 +6,15 @@ These kernels release the interpreter, so that chunks of seeds can run side by s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel
 from solvers.columns.duals import Duals
 from solvers.columns.instance import Floats, Ints, PairBound, Types
 from solvers.columns.search import Limit, search
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def search_many(
     types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceilings: Floats, limit: Limit
 ) -> tuple[Ints, Floats, NDArray[np.bool_], Ints]:
@@ -30,7 +30,7 @@ def search_many(
     return found[:, 0], costs[:, 0], completed, nodes
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def star_bounds(
     copies: Ints,
     distance: Floats,
@@ -66,7 +66,7 @@ def star_bounds(
     return bounds
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def collect(
     types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, limit: Limit, room: int
 ) -> tuple[Ints, Floats, bool]:
@@ -82,7 +82,7 @@ def collect(
     return found[:count].copy(), costs[:count].copy(), True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def collect_few(
     types: Types, pairs: PairBound, duals: Duals, seeds: Ints, ceiling: float, limit: Limit, few: int
 ) -> tuple[Ints, Ints]:

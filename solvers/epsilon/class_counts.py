@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import part
 from optmodels.price import Floats
 
 Ints = NDArray[np.int64]
@@ -120,7 +120,7 @@ def _vectors(counts: Ints, fewest: int, largest: int) -> Ints:
     return np.asarray(vectors[vectors.sum(axis=1) >= fewest])
 
 
-@njit(cache=True)
+@part
 def worth_of_levels(table: Counts, size: int, starts: Ints, worths: Floats, least: Floats, which: Ints) -> None:
     """The least that counts of each level or a higher one are worth into `least`, and the vector into `which`.
 
@@ -142,7 +142,7 @@ def worth_of_levels(table: Counts, size: int, starts: Ints, worths: Floats, leas
             which[place] = which[place - 1]
 
 
-@njit(cache=True)
+@part
 def cheapest_vector(table: Counts, size: int, prefix: Floats, least: Floats) -> tuple[float, int]:
     """The least total of the first attribute's sorted sums and the others' worth, and the vector that has it."""
     best, best_row = np.inf, -1

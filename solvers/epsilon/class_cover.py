@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel
 from optmodels.price import Floats
 
 Ints = NDArray[np.int64]
@@ -44,7 +44,7 @@ def new_cover(n: int, classes: Ints, costs: Floats, distance: float) -> Cover:
     )  # fmt: skip
 
 
-@njit(cache=True)
+@kernel
 def cover_some(n: int, k: int, n_classes: int, search: Cover, nodes: int) -> bool:
     """Visit so many nodes; whether the search is over. Fewer than 2k records left are one class, which is looked up."""
     everyone = (1 << n) - 1

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 
 import highspy
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels
 from optmodels.price import SPREAD, Codes, Floats
 from optmodels.structures import Priced, compiled_price
@@ -210,7 +211,7 @@ def _master(n: int, n_classes: int | None, costly: float) -> highspy.Highs:
     return highs
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def _price_all(
     kind: int, numeric: Floats, codes: Codes, code_weights: Floats, test: ClassTest
 ) -> tuple[Floats, Floats]:
@@ -253,7 +254,7 @@ def _price_all(
     return prices, entropies
 
 
-@njit(cache=True)
+@part
 def _price_of(
     kind: int, numeric: Floats, codes: Codes, code_weights: Floats, rows: NDArray[np.int64], size: int,
     tally: NDArray[np.int64],
@@ -281,7 +282,7 @@ def _price_of(
     return total
 
 
-@njit(cache=True)
+@part
 def _dual_sums(duals: Floats, first: int, bits: int) -> Floats:
     """Sums of the duals of all subsets of `bits` records from `first` on."""
     sums = np.zeros(1 << bits)
@@ -291,7 +292,7 @@ def _dual_sums(duals: Floats, first: int, bits: int) -> Floats:
     return sums
 
 
-@njit(cache=True)
+@part
 def _diverse(entropies: Floats, least: Floats, mask: int) -> bool:
     diverse = True
     for j in range(len(least)):
@@ -299,7 +300,7 @@ def _diverse(entropies: Floats, least: Floats, mask: int) -> bool:
     return diverse
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def _cheapest(
     prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float
 ) -> tuple[Floats, NDArray[np.int64]]:
@@ -318,7 +319,7 @@ def _cheapest(
     return costs, classes
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def _how_many(prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float) -> int:
     """How many classes have a reduced cost of at most `most`."""
     n = len(duals)
@@ -333,7 +334,7 @@ def _how_many(prices: Floats, entropies: Floats, least: Floats, duals: Floats, c
     return total
 
 
-@njit(cache=True, parallel=True)
+@kernel(parallel=True)
 def _cheaper_than(
     prices: Floats, entropies: Floats, least: Floats, duals: Floats, class_dual: float, most: float
 ) -> tuple[NDArray[np.int64], Floats]:

@@ -8,9 +8,9 @@ moves towards the cheapest one (Frank-Wolfe) under an augmented Lagrangian of th
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import part
 from optmodels.price import Codes, Floats
 from solvers.columns.candidate_centres import taken
 from solvers.epsilon.class_counts import Needs
@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 _SMOOTH = 1e-7  # records added to every count, so that logarithms are finite
 
 
-@njit(cache=True)
+@part
 def _held(members: Floats, sensitive: Codes, n_values: int) -> Floats:
     held = np.zeros(n_values)
     for g in range(len(members)):
@@ -30,7 +30,7 @@ def _held(members: Floats, sensitive: Codes, n_values: int) -> Floats:
     return held
 
 
-@njit(cache=True)
+@part
 def _missing(held: Floats, starts: Ints, needs: Needs, missing: Floats) -> float:
     """Bits that a class of these counts lacks, times its size: of each attribute and of the total; the size."""
     size, missing[-1] = 0.0, 0.0
@@ -47,7 +47,7 @@ def _missing(held: Floats, starts: Ints, needs: Needs, missing: Floats) -> float
     return size
 
 
-@njit(cache=True)
+@part
 def _worths_at(
     held: Floats, prices: Floats, stiffness: float, starts: Ints, needs: Needs, missing: Floats, worths: Floats
 ) -> float:
@@ -64,7 +64,7 @@ def _worths_at(
     return offset
 
 
-@njit(cache=True)
+@part
 def _slope(
     here: Floats, there: Floats, gain: float, prices: Floats, stiffness: float, starts: Ints, needs: Needs,
     share: float, missing: Floats, worths: Floats,
@@ -81,7 +81,7 @@ def _slope(
     return slope
 
 
-@njit(cache=True)
+@part
 def ascend(
     base: Floats, counts: Ints, sensitive: Codes, starts: Ints, needs: Needs, members: Floats, prices: Floats,
     steps: int, stop: float,

@@ -16,10 +16,10 @@ from math import inf
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
+from optmodels.kernels import kernel, part
 from optmodels.parallel import threads
 from optmodels.partition import class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
@@ -153,7 +153,7 @@ class Kinds:
         return float(grouped_price(*self.groups.arrays, self.groups.n_codes, members))
 
 
-@njit(cache=True)
+@part
 def _line_up(base: Floats, counts: Ints, types: ValueTypes, largest: int, ranked: Floats, owners: Ints) -> None:
     """The cheapest records of each type, ascending, at most `largest`; infinite where there are no more."""
     filled = np.zeros(len(types.values), np.int64)
@@ -166,7 +166,7 @@ def _line_up(base: Floats, counts: Ints, types: ValueTypes, largest: int, ranked
             filled[t] += 1
 
 
-@njit(cache=True)
+@part
 def _merge(ranked: Floats, types: ValueTypes, worths: Floats, records: int, prefix: Floats, order: Ints) -> None:
     """Sums of the cheapest records of each value of the first attribute, and from which type each comes."""
     for v in range(len(types.of_value)):
@@ -190,7 +190,7 @@ def _merge(ranked: Floats, types: ValueTypes, worths: Floats, records: int, pref
                 order[v, c] = types.of_value[v, place]
 
 
-@njit(cache=True)
+@part
 def _small(
     base: Floats, counts: Ints, types: ValueTypes, starts: Ints, k: int, table: Counts, worths: Floats, steps: int,
     stop: float, members: Floats,
@@ -222,7 +222,7 @@ def _small(
     return best
 
 
-@njit(cache=True)
+@part
 def _of_size(
     size: int, records: int, ranked: Floats, owners: Ints, types: ValueTypes, starts: Ints, table: Counts,
     worths: Floats, steps: int, stop: float, members: Floats, prefix: Floats, order: Ints, least: Floats, which: Ints,
@@ -265,7 +265,7 @@ def _of_size(
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _cheapest_class(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: Ints, sensitive: Codes, starts: Ints,
     types: ValueTypes, needs: Needs, table: Counts, field: Field, cells: Ints, duals: Floats, best: float, slack: float,

@@ -8,8 +8,8 @@ is concave in each count, must reach it: the most it can be is found by giving r
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from optmodels.kernels import kernel, part
 from optmodels.price import Floats
 from solvers.epsilon.class_counts import Ints, Needs
 
@@ -43,7 +43,7 @@ def most_of_least(counts: Ints) -> Floats:
     return bound
 
 
-@njit(cache=True)
+@kernel
 def _bits(counts: Floats) -> float:
     size, bits = counts.sum(), 0.0
     for count in counts:
@@ -52,7 +52,7 @@ def _bits(counts: Floats) -> float:
     return bits
 
 
-@njit(cache=True)
+@kernel
 def _best_means(counts: Ints, weights: Floats) -> Floats:
     """The largest weighted mean of a class's entropy and the rest's, for each size and each weight."""
     n = counts.sum()
@@ -73,7 +73,7 @@ def _best_means(counts: Ints, weights: Floats) -> Floats:
     return means
 
 
-@njit(cache=True)
+@part
 def _rise(count: float) -> float:
     """By how much -c log2 c rises from this count to the next."""
     here = count * np.log2(count) if count > 0.0 else 0.0

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import TOLERANCE, ClassTest, distance_from_table, largest_counts
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, canonical
 from optmodels.price import Codes, Floats, Price
 from solvers.local_search.near import Near
@@ -118,7 +118,7 @@ def with_classes(labels: Labels, wanted: int, near: Near, random: np.random.Gene
     return canonical(labels)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _open(room, test):  # type: ignore[no-untyped-def]
     for i in range(room.labels.size):
         _shift(room, test, i, room.labels[i], 1)
@@ -126,7 +126,7 @@ def _open(room, test):  # type: ignore[no-untyped-def]
         _assess(room, test, c)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _anneal(room, test, near, best, least, first, last, steps, per_class, random, floors):  # type: ignore[no-untyped-def]
     """The steps from first to last of all; returns the price of the best partition so far."""
     classes = room.sizes.size
@@ -185,7 +185,7 @@ def _anneal(room, test, near, best, least, first, last, steps, per_class, random
     return least
 
 
-@njit(cache=True, nogil=True)
+@part
 def _trade(room, test, floors, lacking, dear, random):  # type: ignore[no-untyped-def]
     """Lower one attribute's level and raise another's by as much, if classes lack little more; what they lack now."""
     seller = random.integers(0, floors.size)
@@ -208,7 +208,7 @@ def _trade(room, test, floors, lacking, dear, random):  # type: ignore[no-untype
     return after
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _someone(near, i, random):  # type: ignore[no-untyped-def]
     """A record near record i."""
     p = near.point[i]
@@ -218,7 +218,7 @@ def _someone(near, i, random):  # type: ignore[no-untyped-def]
     return near.rows[near.starts[q] + random.integers(0, near.starts[q + 1] - near.starts[q])]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _shift(room, test, i, c, amount):  # type: ignore[no-untyped-def]
     """Count record i into class c (1) or out of it (-1)."""
     room.sizes[c] += amount
@@ -231,7 +231,7 @@ def _shift(room, test, i, c, amount):  # type: ignore[no-untyped-def]
         room.counts[c, test.codes[i, j]] += amount
 
 
-@njit(cache=True, nogil=True)
+@part
 def _assess(room, test, c):  # type: ignore[no-untyped-def]
     """What class c costs, and what it lacks."""
     size = room.sizes[c]
@@ -247,7 +247,7 @@ def _assess(room, test, c):  # type: ignore[no-untyped-def]
     room.lacks[c] = _lack(room, test, c, size)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _lack(room, test, c, size):  # type: ignore[no-untyped-def]
     """What a class lacks: shares of size and distinct values, entropy in nats, distances; 0 if it meets all."""
     lack = max(0, test.k - size) / test.k

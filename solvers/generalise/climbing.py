@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, canonical
 
 Counts = NDArray[np.int64]
@@ -60,7 +60,7 @@ class Climb:
         return canonical(home)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def new_classes(
     order: Counts,
     starts: Counts,
@@ -117,7 +117,7 @@ def new_classes(
     return n_classes
 
 
-@njit(cache=True, nogil=True)
+@part
 def _move(row: int, group: int, by: int, sizes: Counts, counts: Counts, test: ClassTest) -> None:
     sizes[group] += by
     if counts.shape[1]:
@@ -125,7 +125,7 @@ def _move(row: int, group: int, by: int, sizes: Counts, counts: Counts, test: Cl
             counts[group, test.codes[row, j]] += by
 
 
-@njit(cache=True, nogil=True)
+@part
 def _helps(row: int, own: Counts, size: int, test: ClassTest) -> bool:
     """Whether a record makes a class larger that is too small, or more even where it is too certain."""
     if size < test.k:
@@ -137,7 +137,7 @@ def _helps(row: int, own: Counts, size: int, test: ClassTest) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@part
 def _call_back(
     rows: Counts,
     home: Labels,
@@ -187,7 +187,7 @@ def _call_back(
     return n_called, False
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def take_along(home: Labels, waiting: Counts, dearest_first: Counts, test: ClassTest) -> int:
     """How many classes, in this order, make a class with the waiting records that meets the conditions."""
     n_classes = len(dearest_first)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
+from optmodels.kernels import kernel
 from optmodels.partition import Labels, canonical, class_sizes, members
 from optmodels.structures import Levels
 
@@ -113,7 +113,7 @@ def _counts(test: ClassTest, labels: Labels, n_classes: int) -> Whole:
     return counts.reshape(n_classes, width)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def joined(g: int, h: int, paths: Paths, levels: Whole) -> Whole:
     """The least levels on which two classes are equal."""
     lowest = np.empty(paths.shape[1], np.int64)
@@ -125,7 +125,7 @@ def joined(g: int, h: int, paths: Paths, levels: Whole) -> Whole:
     return lowest
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def best_partners(
     seekers: Whole,
     living: Whole,

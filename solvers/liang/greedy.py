@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels
 from optmodels.price import extent
 from optmodels.problem import Problem
@@ -82,7 +82,7 @@ def by_increasing_variance(table: Table) -> Rows:
     return np.lexsort(keys[::-1]).astype(np.int64) if keys else np.arange(table.n)
 
 
-@njit(cache=True)
+@kernel
 def grow_classes(tree: BoxTree, points: Floats, k: int, labels: Labels, label: int, enough: int, steps: int) -> int:
     """Grow classes of k records out of the tree while it has enough of them; returns the next label."""
     d = tree.n_numeric
@@ -103,7 +103,7 @@ def grow_classes(tree: BoxTree, points: Floats, k: int, labels: Labels, label: i
     return label
 
 
-@njit(cache=True)
+@part
 def _least_wide(tree: BoxTree, points: Floats, low: Floats, high: Floats, members: Rows) -> int:
     """The row that leaves the class narrowest when it joins, the first of several."""
     nodes, limits, waiting = np.empty(DEPTH, np.int64), np.empty(DEPTH), 1
@@ -129,7 +129,7 @@ def _least_wide(tree: BoxTree, points: Floats, low: Floats, high: Floats, member
     return best
 
 
-@njit(cache=True)
+@part
 def _width(
     tree: BoxTree, points: Floats, low: Floats, high: Floats, members: Rows, least: Floats, most: Floats
 ) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from optmodels.conditions import meets
+from optmodels.kernels import part
 from solvers.local_search.state import NEXT
 
 
-@njit(cache=True, nogil=True)
+@part
 def counts_of(state, slot):  # type: ignore[no-untyped-def]
     """The sensitive counts of a class, to be changed and put back, or a fresh vector where no table is kept."""
     if state.held.shape[0]:
@@ -23,7 +23,7 @@ def counts_of(state, slot):  # type: ignore[no-untyped-def]
     return counts
 
 
-@njit(cache=True, nogil=True)
+@part
 def class_meets(state, test, slot):  # type: ignore[no-untyped-def]
     """Whether the class meets the conditions as it is."""
     if state.sizes[slot] < state.k:
@@ -31,7 +31,7 @@ def class_meets(state, test, slot):  # type: ignore[no-untyped-def]
     return state.only_size or meets(test, counts_of(state, slot), state.sizes[slot])
 
 
-@njit(cache=True, nogil=True)
+@part
 def may_join(state, test, i, slot):  # type: ignore[no-untyped-def]
     """Whether the class would meet the conditions with record i."""
     if state.only_size or state.sizes[slot] + 1 < state.k:
@@ -43,7 +43,7 @@ def may_join(state, test, i, slot):  # type: ignore[no-untyped-def]
     return held
 
 
-@njit(cache=True, nogil=True)
+@part
 def may_leave(state, test, i, slot):  # type: ignore[no-untyped-def]
     """Whether the class would meet the conditions without its record i."""
     if state.only_size or state.sizes[slot] - 1 < state.k:
@@ -55,7 +55,7 @@ def may_leave(state, test, i, slot):  # type: ignore[no-untyped-def]
     return held
 
 
-@njit(cache=True, nogil=True)
+@part
 def may_trade(state, test, i, r):  # type: ignore[no-untyped-def]
     """Whether the classes of i and r would both meet the conditions if the two records changed places."""
     if state.only_size or _same_sensitive(state, i, r):
@@ -63,7 +63,7 @@ def may_trade(state, test, i, r):  # type: ignore[no-untyped-def]
     return _may_replace(state, test, i, r) and _may_replace(state, test, r, i)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _may_replace(state, test, leaver, joiner):  # type: ignore[no-untyped-def]
     slot = state.labels[leaver]
     counts = counts_of(state, slot)
@@ -75,13 +75,13 @@ def _may_replace(state, test, leaver, joiner):  # type: ignore[no-untyped-def]
     return held
 
 
-@njit(cache=True, nogil=True)
+@part
 def _add(state, counts, i, amount):  # type: ignore[no-untyped-def]
     for j in range(state.sensitive.shape[1]):
         counts[state.sensitive[i, j]] += amount
 
 
-@njit(cache=True, nogil=True)
+@part
 def _same_sensitive(state, i, r):  # type: ignore[no-untyped-def]
     different = 0
     for j in range(state.sensitive.shape[1]):

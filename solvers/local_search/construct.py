@@ -10,10 +10,10 @@ would break a condition is tried along the other sides, then made within each co
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, broken_classes, meets, only_size
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import HIERARCHY, Price
 from solvers._construction.repair import merge_until_met
@@ -138,7 +138,7 @@ def _cut(
     return finished[np.argsort(finished[:, 0], kind="stable")]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget):  # type: ignore[no-untyped-def]
     size_alone = only_size(test)
     n_strata = strata.max() + 1
@@ -164,7 +164,7 @@ def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget)
     return n_stack, n_done
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cut_part(places, strata, n_strata, test, size_alone, part, share):  # type: ignore[no-untyped-def]
     """Reorder the part so that its first records are one half; the size of that half, or 0 if no cut is allowed."""
     d = places.shape[1]
@@ -194,7 +194,7 @@ def _cut_part(places, strata, n_strata, test, size_alone, part, share):  # type:
     return _cut_by_strata(strata, n_strata, test, part, share)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _cut_by_strata(strata, n_strata, test, part, share):  # type: ignore[no-untyped-def]
     """Give the first half its share of every combination of sensitive values, in the order of the part."""
     count = np.zeros(n_strata, np.int64)
@@ -222,7 +222,7 @@ def _cut_by_strata(strata, n_strata, test, part, share):  # type: ignore[no-unty
     return given if _both_meet(test, part, given) else 0
 
 
-@njit(cache=True, nogil=True)
+@part
 def _both_meet(test, part, middle):  # type: ignore[no-untyped-def]
     counts = np.zeros(test.starts[-1], np.int64)
     for place in range(middle):
@@ -238,7 +238,7 @@ def _both_meet(test, part, middle):  # type: ignore[no-untyped-def]
     return meets(test, counts, part.size - middle)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _select(keys, part, middle):  # type: ignore[no-untyped-def]
     """Reorder the part so that none of its first `middle` keys exceeds any of the others (quickselect)."""
     low, high = 0, part.size - 1

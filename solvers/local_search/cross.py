@@ -9,10 +9,11 @@ differs from its best in many small parts, some for the better, hardly ever all 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from optmodels.kernels import kernel, part
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def crossed(labels, prices, other_labels, other_prices, fixed, tolerance):  # type: ignore[no-untyped-def]
     """The first partition with every part replaced that the other one has cheaper by more than the tolerance.
 
@@ -57,7 +58,7 @@ def crossed(labels, prices, other_labels, other_prices, fixed, tolerance):  # ty
     return mixed, mixed_prices[:classes].copy(), replaced
 
 
-@njit(cache=True, nogil=True)
+@part
 def _root(parent, node):  # type: ignore[no-untyped-def]
     while parent[node] != node:
         parent[node] = parent[parent[node]]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from optmodels.kernels import kernel, part
 from solvers.local_search.conditions_kept import may_join, may_leave, may_trade
 from solvers.local_search.state import NEXT, attach, detach, exchange_change, join_change, leave_change
 
@@ -14,14 +14,14 @@ SMALL_CLASS = 24
 FEW_EXCHANGES = 3
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def relocate(state, i, slot):  # type: ignore[no-untyped-def]
     """Move record i to another class."""
     detach(state, i)
     attach(state, i, slot)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def exchange(state, i, r):  # type: ignore[no-untyped-def]
     """Let two records of different classes change places."""
     a, b = state.labels[i], state.labels[r]
@@ -31,7 +31,7 @@ def exchange(state, i, r):  # type: ignore[no-untyped-def]
     attach(state, r, a)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def best_move(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
     """The most profitable allowed move of record i into one of some classes.
 
@@ -61,7 +61,7 @@ def best_move(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-unt
     return best, best_slot, best_back
 
 
-@njit(cache=True, nogil=True)
+@part
 def improve_record(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
     """Make the best move of record i, if any saves more than the tolerance; the saving."""
     change, slot, back = best_move(state, test, i, slots, n_slots, tolerance)
@@ -74,7 +74,7 @@ def improve_record(state, test, i, slots, n_slots, tolerance):  # type: ignore[n
     return -change
 
 
-@njit(cache=True, nogil=True)
+@part
 def descend(state, test, rows, n_rows, slots, n_slots, tolerance, passes, halt):  # type: ignore[no-untyped-def]
     """Improve some records within some classes until a whole pass finds nothing or the flag `halt` is raised."""
     quiet = 0
@@ -89,7 +89,7 @@ def descend(state, test, rows, n_rows, slots, n_slots, tolerance, passes, halt):
                 return
 
 
-@njit(cache=True, nogil=True)
+@part
 def near_slots(state, near, owner, me, i, slots, most):  # type: ignore[no-untyped-def]
     """Gather into `slots` the classes of record i and of records near it that belong to worker `me`."""
     found = 1
@@ -115,7 +115,7 @@ def near_slots(state, near, owner, me, i, slots, most):  # type: ignore[no-untyp
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def sweep(state, test, near, owner, me, order, low, high, tolerance, halt):  # type: ignore[no-untyped-def]
     """Improve the records order[low:high] once each, looking at the classes of near records; the saving.
 

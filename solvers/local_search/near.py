@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from optmodels.kernels import kernel, part
 from optmodels.parallel import cores
 from optmodels.partition import group_rows, members
 from optmodels.price import HIERARCHY, SPREAD, Price, leaf_places
@@ -91,7 +91,7 @@ def _by_trees(points: Floats, length: int, generator: np.random.Generator) -> ND
     return lists
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _halve(order, keys, edges):  # type: ignore[no-untyped-def]
     """Cut every segment at the median of its keys."""
     new_edges = np.empty(2 * edges.size - 1, np.int64)
@@ -107,7 +107,7 @@ def _halve(order, keys, edges):  # type: ignore[no-untyped-def]
     return new_order, new_edges
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _merge_leaves(points, order, edges, lists, distances):  # type: ignore[no-untyped-def]
     """Offer all pairs of each leaf to the lists of both points."""
     for s in range(edges.size - 1):
@@ -121,7 +121,7 @@ def _merge_leaves(points, order, edges, lists, distances):  # type: ignore[no-un
                 _keep_nearest(lists[order[b]], distances[order[b]], order[a], distance)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _keep_nearest(kept, distances, candidate, distance):  # type: ignore[no-untyped-def]
     last = kept.size - 1
     if distance >= distances[last]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import part
 from solvers.local_search.state import squared_distance
 
 
@@ -28,7 +28,7 @@ class Bench(NamedTuple):
     common: NDArray[np.float64]  # (classes): scratch of a move
 
 
-@njit(cache=True, nogil=True)
+@part
 def new_bench(most_rows, most_classes):  # type: ignore[no-untyped-def]
     """A bench for at most so many records and classes."""
     return Bench(
@@ -42,7 +42,7 @@ def new_bench(most_rows, most_classes):  # type: ignore[no-untyped-def]
     )
 
 
-@njit(cache=True, nogil=True)
+@part
 def rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, passes, random):  # type: ignore[no-untyped-def]
     """Put the records into `target` classes in bench.where; the sum of their spreads."""
     for x in range(n_rows):
@@ -65,7 +65,7 @@ def rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, passes, r
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _put(bench, n_rows, x, c):  # type: ignore[no-untyped-def]
     bench.within[c] += bench.reach[c, x]
     bench.sizes[c] += 1
@@ -74,7 +74,7 @@ def _put(bench, n_rows, x, c):  # type: ignore[no-untyped-def]
         bench.reach[c, y] += bench.distances[x, y]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _take(bench, n_rows, x):  # type: ignore[no-untyped-def]
     c = bench.where[x]
     bench.within[c] -= bench.reach[c, x]
@@ -83,7 +83,7 @@ def _take(bench, n_rows, x):  # type: ignore[no-untyped-def]
         bench.reach[c, y] -= bench.distances[x, y]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _grow(bench, n_rows, target, k, random):  # type: ignore[no-untyped-def]
     """Classes of k around seeds far from each other, one after the other; the rest join where they cost least."""
     seed = -1
@@ -123,7 +123,7 @@ def _grow(bench, n_rows, target, k, random):  # type: ignore[no-untyped-def]
             _put(bench, n_rows, x, best)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _descend(bench, n_rows, target, k, tolerance, passes):  # type: ignore[no-untyped-def]
     """The best relocation or exchange of one record after the other, until none of them has any."""
     quiet = 0
@@ -144,7 +144,7 @@ def _descend(bench, n_rows, target, k, tolerance, passes):  # type: ignore[no-un
             _put(bench, n_rows, back, left)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _best_move(bench, n_rows, target, k, x, best):  # type: ignore[no-untyped-def]
     """The class to join and the record that comes back in the best move of record x; -1: none."""
     joins = -1

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from optmodels.price import SPREAD
 from solvers.local_search.conditions_kept import class_meets, may_join
 from solvers.local_search.moves import descend, relocate
@@ -38,7 +38,7 @@ class OwnClasses(NamedTuple):
     n_spare: int
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def ruin_and_recreate(  # type: ignore[no-untyped-def]
     state, test, near, own, rules, rounds, random, temperature, halt
 ):
@@ -102,7 +102,7 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
                 n_spare += 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _choose_number(state, fixed, n_slots, n_rows, n_spare, random):  # type: ignore[no-untyped-def]
     """How many classes to build in place of those taken apart: as many, one fewer or one more."""
     target = n_slots
@@ -114,7 +114,7 @@ def _choose_number(state, fixed, n_slots, n_rows, n_spare, random):  # type: ign
     return max(1, min(target, n_rows // state.k, n_slots + min(n_spare, 1)))
 
 
-@njit(cache=True, nogil=True)
+@part
 def _acceptable(state, test, slots, built, allowed, required):  # type: ignore[no-untyped-def]
     """Whether the new classes cost no more than allowed, meet the conditions and are as many as required (0: any)."""
     total = 0.0
@@ -128,7 +128,7 @@ def _acceptable(state, test, slots, built, allowed, required):  # type: ignore[n
     return total <= allowed and (required == 0 or n_built == required)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _choose_seed(state, own, random):  # type: ignore[no-untyped-def]
     """A record of the worker's classes: any, or the one of a few whose class costs most; -1: none was met."""
     chosen = -1
@@ -143,7 +143,7 @@ def _choose_seed(state, own, random):  # type: ignore[no-untyped-def]
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@part
 def _choose(state, near, own, seed_row, wanted, jump, slots, rows, most_rows, random):  # type: ignore[no-untyped-def]
     """Classes that lie together, by a walk from record to near record with some jumps, and all their records."""
     n_slots = 0
@@ -178,7 +178,7 @@ def _choose(state, near, own, seed_row, wanted, jump, slots, rows, most_rows, ra
     return n_slots, n_rows
 
 
-@njit(cache=True, nogil=True)
+@part
 def _rebuild(state, test, rows, n_rows, slots, target, pool, random, halt):  # type: ignore[no-untyped-def]
     """Grow classes one after the other from far-out or random records; the rest join where they cost least.
 
@@ -225,7 +225,7 @@ def _rebuild(state, test, rows, n_rows, slots, target, pool, random, halt):  # t
     return built
 
 
-@njit(cache=True, nogil=True)
+@part
 def _pick_seed(state, pool, left, previous, random):  # type: ignore[no-untyped-def]
     """A place in the pool: at random, or the farthest of a few from the previous seed."""
     place = random.integers(0, left)
@@ -242,7 +242,7 @@ def _pick_seed(state, pool, left, previous, random):  # type: ignore[no-untyped-
     return chosen
 
 
-@njit(cache=True, nogil=True)
+@part
 def _join_broken(state, test, slots, built, rows, n_rows):  # type: ignore[no-untyped-def]
     """Merge every class that breaks a condition with the class where its records cost least.
 

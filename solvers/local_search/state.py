@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels
 from optmodels.price import HIERARCHY, SPREAD, Price, node_cost
 
@@ -106,7 +106,7 @@ def new_state(price: Price, test: ClassTest, n_slots: int) -> State:
 REORDER = {"reassoc", "contract", "nsz"}
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER, forceinline=True)
+@part(fastmath=REORDER, forceinline=True)
 def squared_distance(a, b):  # type: ignore[no-untyped-def]
     """Squared Euclidean distance of two points."""
     total = 0.0
@@ -116,7 +116,7 @@ def squared_distance(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def side(state, j, low, high):  # type: ignore[no-untyped-def]
     """What a class that reaches from low to high in attribute j costs each of its records."""
     if j < state.plain:
@@ -124,7 +124,7 @@ def side(state, j, low, high):  # type: ignore[no-untyped-def]
     return node_cost(state.climbs, int(low), int(high))
 
 
-@njit(cache=True, nogil=True)
+@part
 def apart(state, i, r):  # type: ignore[no-untyped-def]
     """How far apart two records are, to choose records that lie far from each other."""
     if state.kind != HIERARCHY:
@@ -136,7 +136,7 @@ def apart(state, i, r):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def count_of(state, slot, j, value):  # type: ignore[no-untyped-def]
     """How many records of the class have this value of categorical attribute j."""
     if state.counts.shape[0]:
@@ -149,7 +149,7 @@ def count_of(state, slot, j, value):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(nogil=True, forceinline=True)
 def join_change(state, i, slot):  # type: ignore[no-untyped-def]
     """Change of the class's price when record i joins it."""
     size = state.sizes[slot]
@@ -171,7 +171,7 @@ def join_change(state, i, slot):  # type: ignore[no-untyped-def]
     return sides * (size + 1) - state.prices[slot]
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@kernel(nogil=True, forceinline=True)
 def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
     """Change of the class's price when its record i leaves."""
     size = state.sizes[slot]
@@ -195,7 +195,7 @@ def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
     return sides * (size - 1) - state.prices[slot]
 
 
-@njit(cache=True, nogil=True, fastmath=REORDER, forceinline=True)
+@kernel(nogil=True, fastmath=REORDER, forceinline=True)
 def exchange_change(state, i, r):  # type: ignore[no-untyped-def]
     """Change of the total price when two records of different classes change places."""
     a, b = state.labels[i], state.labels[r]
@@ -214,7 +214,7 @@ def exchange_change(state, i, r):  # type: ignore[no-untyped-def]
     return change
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _mode_lost(state, slot, leaver, joiner, j):  # type: ignore[no-untyped-def]
     """By how much the commonest value's count falls when `joiner` takes the place of `leaver`."""
     mode = state.marks[slot, j, MODE]
@@ -222,7 +222,7 @@ def _mode_lost(state, slot, leaver, joiner, j):  # type: ignore[no-untyped-def]
     return mode - max(without, count_of(state, slot, j, state.codes[joiner, j]) + 1)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _trade_sides(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
     """Price of an extent's class when `joiner` takes the place of its record `leaver`."""
     sides = 0.0
@@ -241,13 +241,13 @@ def _trade_sides(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
     return sides * state.sizes[slot]
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def _only_mode(state, i, slot, j):  # type: ignore[no-untyped-def]
     mode = state.marks[slot, j, MODE]
     return state.marks[slot, j, TIES] == 1 and count_of(state, slot, j, state.codes[i, j]) == mode
 
 
-@njit(cache=True, nogil=True)
+@part
 def attach(state, i, slot):  # type: ignore[no-untyped-def]
     """Put record i, which is in no class, into a class."""
     state.prices[slot] += join_change(state, i, slot)
@@ -284,7 +284,7 @@ def attach(state, i, slot):  # type: ignore[no-untyped-def]
     state.first[slot] = i
 
 
-@njit(cache=True, nogil=True)
+@part
 def _widen(state, slot, j, x):  # type: ignore[no-untyped-def]
     if x <= state.measures[slot, LOW, j]:
         state.measures[slot, NEXT_LOW, j] = state.measures[slot, LOW, j]
@@ -298,7 +298,7 @@ def _widen(state, slot, j, x):  # type: ignore[no-untyped-def]
         state.measures[slot, NEXT_HIGH, j] = x
 
 
-@njit(cache=True, nogil=True)
+@part
 def detach(state, i):  # type: ignore[no-untyped-def]
     """Take record i out of its class; an emptied class is as new."""
     slot = state.labels[i]
@@ -339,7 +339,7 @@ def detach(state, i):  # type: ignore[no-untyped-def]
             state.held[slot, state.sensitive[i, j]] -= 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _measure(state, slot, j):  # type: ignore[no-untyped-def]
     """Find the extremes of attribute j anew."""
     state.measures[slot, LOW, j] = state.measures[slot, NEXT_LOW, j] = np.inf
@@ -350,7 +350,7 @@ def _measure(state, slot, j):  # type: ignore[no-untyped-def]
         i = state.chain[i, NEXT]
 
 
-@njit(cache=True, nogil=True)
+@part
 def _values_that_occur(state, slot, j, times):  # type: ignore[no-untyped-def]
     """How many values of attribute j occur exactly so many times in the class."""
     found = 0
@@ -365,7 +365,7 @@ def _values_that_occur(state, slot, j, times):  # type: ignore[no-untyped-def]
     return found // times  # each such value was met once per record that has it
 
 
-@njit(cache=True, nogil=True)
+@part
 def clear(state, slot):  # type: ignore[no-untyped-def]
     """Empty a class, in time linear in its size."""
     i = state.first[slot]
@@ -391,7 +391,7 @@ def clear(state, slot):  # type: ignore[no-untyped-def]
         state.marks[slot, j, MODE] = state.marks[slot, j, TIES] = state.marks[slot, j, DISTINCT] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def fill(state, labels):  # type: ignore[no-untyped-def]
     """Load a partition whose labels are slots; what was there before is forgotten, and with it rounding."""
     for slot in range(state.sizes.size):

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
+from optmodels.kernels import kernel, part
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
@@ -89,7 +89,7 @@ def _centre_of_all(points: Floats, categorical: int) -> Centre:
     return centre
 
 
-@njit(cache=True)
+@kernel
 def _add(centre: Centre, points: Floats, rows: Rows, sign: int) -> None:
     d = len(centre.sums)
     for i in rows:
@@ -103,7 +103,7 @@ def _add(centre: Centre, points: Floats, rows: Rows, sign: int) -> None:
             centre.counts[j, np.int64(points[i, d + j])] += sign
 
 
-@njit(cache=True)
+@kernel
 def _centroid(centre: Centre, left: int) -> Floats:
     d = len(centre.sums)
     point = np.empty(d + len(centre.counts))
@@ -114,7 +114,7 @@ def _centroid(centre: Centre, left: int) -> Floats:
     return point
 
 
-@njit(cache=True)
+@kernel
 def cut_classes(
     tree: BoxTree,
     drifting: Drifting,
@@ -142,7 +142,7 @@ def cut_classes(
     return label
 
 
-@njit(cache=True)
+@part
 def _cut(
     tree: BoxTree, points: Floats, centre: Centre, point: Floats, test: ClassTest, labels: Labels, label: int
 ) -> None:

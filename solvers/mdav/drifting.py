@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from optmodels.kernels import kernel, part
 from solvers._construction.box_search import distance_to, furthest
 from solvers._construction.box_tree import BoxTree, Floats, Rows
 
@@ -36,14 +36,14 @@ def following(tree: BoxTree, point: Floats) -> Drifting:
     return drifting
 
 
-@njit(cache=True)
+@kernel
 def _fill(drifting: Drifting, tree: BoxTree) -> None:
     for place in range(len(tree.rows)):
         _push(drifting, tree.rows[place], np.sqrt(distance_to(tree, place, drifting.point)))
     drifting.way[1] = _ROUNDING * drifting.keys[0]
 
 
-@njit(cache=True)
+@part
 def furthest_now(drifting: Drifting, tree: BoxTree, point: Floats) -> int:
     """The row furthest from where the point is now, the first of several."""
     drifting.way[0] += _step(tree, drifting.point, point)
@@ -67,7 +67,7 @@ def furthest_now(drifting: Drifting, tree: BoxTree, point: Floats) -> int:
     return furthest(tree, point) if count == patience else best
 
 
-@njit(cache=True)
+@part
 def _step(tree: BoxTree, one: Floats, other: Floats) -> float:
     """How far it is from one point to another."""
     squared = 0.0
@@ -79,7 +79,7 @@ def _step(tree: BoxTree, one: Floats, other: Floats) -> float:
     return float(np.sqrt(squared))
 
 
-@njit(cache=True)
+@part
 def _push(drifting: Drifting, row: int, key: float) -> None:
     place = drifting.sizes[0]
     drifting.sizes[0] += 1
@@ -89,7 +89,7 @@ def _push(drifting: Drifting, row: int, key: float) -> None:
     drifting.keys[place], drifting.rows[place] = key, row
 
 
-@njit(cache=True)
+@part
 def _pop(drifting: Drifting) -> None:
     drifting.sizes[0] -= 1
     size = drifting.sizes[0]

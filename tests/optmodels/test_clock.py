@@ -145,4 +145,4 @@ def test_a_cold_run_with_a_short_limit_finds_what_a_warm_one_finds(watch: _Watch
     found = _Cold().solve(problem, time_limit=1.0, on_progress=tell)
     assert found.value is not None
     assert (found.stop, found.seconds) == (Stop.CONVERGED, 0.0)
-    assert notes == ["compiling, once (1 of 2)", "compiling, once (2 of 2)"]
+    assert {"compiling, once (1 of 2)", "compiling, once (2 of 2)"} <= set(notes)

@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
-from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.datasets.synthetic import chances
 from optmodels.datasets.synthetic.chances import AGE_BANDS, BMI_BANDS, MOST_VALUES
 from optmodels.errors import InputError, whole
 from optmodels.files import write_whole
+from optmodels.kernels import kernel
 from optmodels.parallel import threads
 from optmodels.table import Table
 from optmodels.table.roles import Roles
@@ -198,7 +198,7 @@ def _words(codes: Codes, words: tuple[str, ...]) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(codes.astype(np.int8), pa.array(words))
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def pick(cumulative, rows, uniforms):  # type: ignore[no-untyped-def]
     """For each uniform number the value whose share of the row's distribution it falls into."""
     found = np.empty(uniforms.size, np.int8)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import part
 from solvers.local_search.boxes.sides import as_is, emptied, traded, widened, with_row, without_row
 
 TINY = 1e-12  # of a side: savings below it are rounding
@@ -24,7 +24,7 @@ class Bench(NamedTuple):
     costs: NDArray[np.float64]  # of each class, for each of its records
 
 
-@njit(cache=True, nogil=True)
+@part
 def new_bench(most_rows, most_classes, attributes):  # type: ignore[no-untyped-def]
     """A bench for at most so many records and classes."""
     return Bench(
@@ -37,7 +37,7 @@ def new_bench(most_rows, most_classes, attributes):  # type: ignore[no-untyped-d
     )
 
 
-@njit(cache=True, nogil=True)
+@part
 def build(bench, sides, n_rows, target, k, most, random):  # type: ignore[no-untyped-def]
     """Classes of k grown one after the other by who costs least; the rest join where they cost least."""
     rows, where, box, sizes, costs = bench.rows, bench.where, bench.box, bench.sizes, bench.costs
@@ -88,7 +88,7 @@ def build(bench, sides, n_rows, target, k, most, random):  # type: ignore[no-unt
         costs[best] = as_is(sides, box, best)
 
 
-@njit(cache=True, nogil=True)
+@part
 def _measure(bench, sides, n_rows, c):  # type: ignore[no-untyped-def]
     """Find the box of a class anew, and what it costs, with and without each of its records."""
     emptied(bench.box, c)
@@ -101,7 +101,7 @@ def _measure(bench, sides, n_rows, c):  # type: ignore[no-untyped-def]
             bench.own[x] = without_row(sides, bench.box, c, bench.rows, x)
 
 
-@njit(cache=True, nogil=True)
+@part
 def settle(bench, sides, n_rows, target, k, most, passes):  # type: ignore[no-untyped-def]
     """Relocate and exchange records until a whole pass finds nothing; the price of all classes then."""
     rows, where, own, box, sizes, costs = bench.rows, bench.where, bench.own, bench.box, bench.sizes, bench.costs

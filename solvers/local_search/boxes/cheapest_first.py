@@ -8,9 +8,9 @@ ones are all taken wait for the next round, in which near is who is still withou
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel
 from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import Price
 from solvers.local_search.boxes.near_nodes import nearest_by_nodes
@@ -72,7 +72,7 @@ def peel(
         label = make(grown, sizes, able[np.argsort(costs[able], kind="stable")], found, label)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def grow(sides, points, copies, lists, k, found, seeds, grown, sizes, costs):  # type: ignore[no-untyped-def]
     """For each seed a class of free points near it, grown by who costs least; an infinite cost where they are few."""
     box = np.empty((1, 4, points.shape[1]), np.int32)
@@ -116,7 +116,7 @@ def grow(sides, points, copies, lists, k, found, seeds, grown, sizes, costs):  #
         costs[seed] = as_is(sides, box, 0) if records >= k else np.inf
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def make(grown, sizes, seeds, found, label):  # type: ignore[no-untyped-def]
     """Make the classes of some seeds, in their order, whose points are all free; the next label."""
     for seed in seeds:
@@ -130,7 +130,7 @@ def make(grown, sizes, seeds, found, label):  # type: ignore[no-untyped-def]
     return label
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def join_each(sides, rows, labels, left, n_labels):  # type: ignore[no-untyped-def]
     """Put the records without a class into the classes that they make dearer by the least."""
     box = np.empty((n_labels, 4, rows.shape[1]), np.int32)

@@ -8,9 +8,9 @@ near record is tried next, which finds nearly all of the rest.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from optmodels.price import node_cost
 
 ORDERS = 6
@@ -44,7 +44,7 @@ def nearest_by_nodes(
     return lists
 
 
-@njit(cache=True, nogil=True)
+@part
 def _pair_cost(points, plain, climbs, a, b, most):  # type: ignore[no-untyped-def]
     """What two points cost together, each; the sum so far where that is too much already."""
     total = 0.0
@@ -59,7 +59,7 @@ def _pair_cost(points, plain, climbs, a, b, most):  # type: ignore[no-untyped-de
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def _offer(points, plain, climbs, a, b, lists, costs):  # type: ignore[no-untyped-def]
     last = lists.shape[1] - 1
     cost = _pair_cost(points, plain, climbs, a, b, max(costs[a, last], costs[b, last]))
@@ -80,7 +80,7 @@ def _offer(points, plain, climbs, a, b, lists, costs):  # type: ignore[no-untype
         costs[one, place] = cost
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def compare_windows(points, plain, climbs, order, window, lists, costs):  # type: ignore[no-untyped-def]
     """Compare every point with those that follow it in the order."""
     for place in range(order.size):
@@ -88,7 +88,7 @@ def compare_windows(points, plain, climbs, order, window, lists, costs):  # type
             _offer(points, plain, climbs, order[place], order[further], lists, costs)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def compare_neighbours(points, plain, climbs, known, lists, costs):  # type: ignore[no-untyped-def]
     """Compare every point with those near to the points that are known to be near to it."""
     for a in range(known.shape[0]):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel, part
 from solvers.local_search.boxes.bench import build, new_bench, settle
 
 PASSES = 6
@@ -24,7 +24,7 @@ class Classes(NamedTuple):
     prices: NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def ruin_and_recreate(  # type: ignore[no-untyped-def]
     classes, sides, near, owner, me, spare, n_spare, k, widest, rounds, random, temperature, halt
 ):
@@ -79,7 +79,7 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
             n_spare += 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def _gather(classes, near, owner, me, seed, wanted, slots, taken, random):  # type: ignore[no-untyped-def]
     """Classes that lie together, by a walk from record to near record, and all their records."""
     n_slots, n_rows = 0, 0
@@ -104,7 +104,7 @@ def _gather(classes, near, owner, me, seed, wanted, slots, taken, random):  # ty
     return n_slots, n_rows
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def fill(classes, labels):  # type: ignore[no-untyped-def]
     """Load a partition whose labels are slots; prices are set by whoever knows them."""
     for slot in range(classes.sizes.size):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import part
 from optmodels.price import Price, node_cost
 
 Floats = NDArray[np.float64]
@@ -42,7 +42,7 @@ def numbered(price: Price) -> tuple[Sides, Numbers]:
     return Sides(plain, np.concatenate(values), price.climbs), np.ascontiguousarray(rows, np.int32)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@part(forceinline=True)
 def side(sides, j, low, high):  # type: ignore[no-untyped-def]
     """The cost of attribute j for each record of a box from low to high."""
     if low >= high:
@@ -52,7 +52,7 @@ def side(sides, j, low, high):  # type: ignore[no-untyped-def]
     return node_cost(sides.climbs, low, high)
 
 
-@njit(cache=True, nogil=True)
+@part
 def as_is(sides, box, c):  # type: ignore[no-untyped-def]
     """The cost of box c for each of its records."""
     total = 0.0
@@ -61,7 +61,7 @@ def as_is(sides, box, c):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def with_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
     """The cost of box c with one more record."""
     total = 0.0
@@ -71,7 +71,7 @@ def with_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def without_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
     """The cost of box c without one of its records."""
     total = 0.0
@@ -83,7 +83,7 @@ def without_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def traded(sides, box, c, rows, out, into):  # type: ignore[no-untyped-def]
     """The cost of box c with one record in the place of another."""
     total = 0.0
@@ -95,7 +95,7 @@ def traded(sides, box, c, rows, out, into):  # type: ignore[no-untyped-def]
     return total
 
 
-@njit(cache=True, nogil=True)
+@part
 def emptied(box, c):  # type: ignore[no-untyped-def]
     """Make box c that of no record."""
     for j in range(box.shape[2]):
@@ -103,7 +103,7 @@ def emptied(box, c):  # type: ignore[no-untyped-def]
         box[c, HIGH, j] = box[c, NEXT_HIGH, j] = -NONE
 
 
-@njit(cache=True, nogil=True)
+@part
 def widened(box, c, rows, x):  # type: ignore[no-untyped-def]
     """Take one more record into box c."""
     for j in range(box.shape[2]):
