@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from optmodels.partition import group_rows
 from optmodels.table import Table
+from optmodels.table.spelling import is_number_type
 
 # What a forest learns of a few columns does not change with more records than this; they are drawn at random.
 MOST_RECORDS = 50_000
@@ -33,8 +34,10 @@ def usefulness(table: Table, *, trees: int, seed: int) -> NDArray[np.float64]:
     columns |= {name: table.codes[rows, j] for j, name in enumerate(table.categorical)}
     features = np.column_stack([columns[name] for name in table.quasi]).astype(np.float32)
     weights = np.zeros(len(table.quasi))
-    for codes, ordered in zip(table.sensitive_codes[rows].T, table.sensitive_ordered, strict=True):
-        secret = _binned(codes) if ordered else codes
+    for codes, ordered, levels in zip(
+        table.sensitive_codes[rows].T, table.sensitive_ordered, table.sensitive_levels, strict=True
+    ):
+        secret = _binned(codes) if ordered or is_number_type(levels.dtype) else codes
         ratios = np.clip(permutation_ratios(features, secret, trees, draw), -_LARGEST_RATIO, _LARGEST_RATIO)
         powers = np.exp(ratios - ratios.max())
         weights += 100 * powers / powers.sum()

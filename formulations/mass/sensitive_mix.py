@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from pandas.api import types
 
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, whole
@@ -17,6 +16,7 @@ from optmodels.metrics.privacy import Transport, distinct_l, transport_distance
 from optmodels.parallel import threads
 from optmodels.partition import Labels, group_rows, histograms
 from optmodels.table import Table
+from optmodels.table.spelling import is_number_type
 
 Distribution = NDArray[np.float64]
 
@@ -61,7 +61,9 @@ class SensitiveMix:
         for j, (name, shares) in enumerate(zip(self.names, np.split(table.sensitive_shares, ends[:-1]), strict=True)):
             size = len(shares)
             column, transport = table.sensitive_codes[:, j], Conditions().transport(table, j)
-            numbers = types.is_numeric_dtype(table.frame[name].dtype) and table.sensitive_ordered[j]
+            numbers = is_number_type(table.frame[name].dtype) and name not in table.roles.nominal
+            if numbers and name not in table.hierarchies:  # amounts, to MASS
+                transport = Transport.ordered(size)
             if numbers and size > bins:
                 bin_of = _bins(np.rint(shares * table.records_in_all).astype(np.int64), bins)
                 column, shares = bin_of[column], np.bincount(bin_of, shares).astype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -21,14 +20,14 @@ from optmodels.metrics import loss, privacy, risk
 from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
 from optmodels.plot.risks import risk_change
 from optmodels.suppressed_rows import without_suppressed
-from optmodels.table.encoding import places_in_order
+from optmodels.table.encoding import natural_order, places_in_order
+from optmodels.table.spelling import has_decimals
 
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
     from optmodels.table import Table
     from optmodels.table.hierarchy import Hierarchy
 
-_NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
 TAUS = (0.05, 0.075, 0.1)
 
 Orders = Collection[str] | Mapping[str, Sequence[object] | pd.Index]
@@ -84,6 +83,7 @@ def audit(
     quasi: Sequence[str],
     sensitive: str | Sequence[str] = (),
     ordered: Orders = (),
+    nominal: Collection[str] = (),
     hierarchies: Mapping[str, Hierarchy] | None = None,
     taus: Sequence[float] = TAUS,
     population: pd.DataFrame | None = None,
@@ -98,8 +98,10 @@ def audit(
         frame: the table, released or not; a missing value equals another missing value.
         quasi: names of the quasi-identifiers.
         sensitive: names of the sensitive attributes.
-        ordered: sensitive attributes whose values have an order (numbers always do): names, for their natural
-            order, or a mapping from name to all values from lowest to highest.
+        ordered: sensitive attributes whose values have an order: names, for their natural order, or a mapping from
+            name to all values from lowest to highest. Numbers with decimals have one unless they are nominal, whole
+            numbers, which may be codes, have none unless they are named here.
+        nominal: sensitive attributes whose values are names, equally far apart, though they may be numbers.
         hierarchies: hierarchies of sensitive attributes; they decide the ground distance of `t_emd`.
         taus: probabilities above which a record counts as linked.
         population: a table the release is a sample of, recoded alike, for journalist and marketer risk.
@@ -114,7 +116,7 @@ def audit(
     (2, 2, 2, 1)
     """
     names = (sensitive,) if isinstance(sensitive, str) else tuple(sensitive)
-    _check_columns(frame, tuple(quasi), names, ordered)
+    _check_columns(frame, tuple(quasi), names, (*ordered, *nominal))
     frame, missing = without_suppressed(frame, suppressed)
     original = None if original is None else without_suppressed(original)[0]
     labels = group_frame(frame, quasi)
@@ -125,7 +127,7 @@ def audit(
         column = frame[name]
         if original is not None:
             column = pd.concat([column, _column(original, name)], ignore_index=True)
-        codes, values, has_order = _numbered(column, ordered)
+        codes, values, has_order = _numbered(column, ordered, nominal)
         found[name] = histograms(labels, codes[: len(frame)])
         hierarchy = (hierarchies or {}).get(name)
         shares = None if original is None else np.bincount(codes[len(frame) :], minlength=len(values)) / len(original)
@@ -147,6 +149,7 @@ def audit_table(table: Table) -> Audit:
         quasi=table.quasi,
         sensitive=table.sensitive,
         ordered=table.sensitive_orders,
+        nominal=table.sensitive_nominal,
         hierarchies=table.hierarchies,
     )
 
@@ -176,11 +179,13 @@ def judged(
     )
 
 
-def _check_columns(frame: pd.DataFrame, quasi: tuple[str, ...], sensitive: tuple[str, ...], ordered: Orders) -> None:
+def _check_columns(
+    frame: pd.DataFrame, quasi: tuple[str, ...], sensitive: tuple[str, ...], further: Collection[str]
+) -> None:
     if not quasi:
         raise InputError("An audit needs at least one quasi-identifier: name the columns that others may know.")
     asked = [*quasi, *sensitive]
-    for name in [*asked, *ordered]:
+    for name in [*asked, *further]:
         if name not in frame.columns:
             raise unknown("column", str(name), map(str, frame.columns))
     twice = [name for at, name in enumerate(asked) if name in asked[:at]]
@@ -193,15 +198,17 @@ def _check_columns(frame: pd.DataFrame, quasi: tuple[str, ...], sensitive: tuple
         raise InputError("There is nothing to audit: the table has no records.")
 
 
-def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.integer[Any]], pd.Index, bool]:
+def _numbered(
+    column: pd.Series, ordered: Orders, nominal: Collection[str]
+) -> tuple[NDArray[np.integer[Any]], pd.Index, bool]:
     """Codes of a sensitive attribute's values, the values, and whether their codes follow an order."""
     name, dtype = str(column.name), column.dtype
     given = pd.Index(ordered[name]) if isinstance(ordered, Mapping) and name in ordered else None
-    if given is None and isinstance(dtype, pd.CategoricalDtype) and dtype.ordered:
+    if given is None and isinstance(dtype, pd.CategoricalDtype) and dtype.ordered and name not in nominal:
         given = pd.Index(dtype.categories)
     if given is None and name in ordered and not types.is_numeric_dtype(dtype):
         given = natural_order(column)
-    natural = name in ordered or (types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype))
+    natural = name in ordered or (name not in nominal and has_decimals(pd.Index(column)))
     codes, values = _factorized(column, sort=natural and given is None)
     if given is not None:
         place, given = places_in_order(given, values)
@@ -212,27 +219,6 @@ def _numbered(column: pd.Series, ordered: Orders) -> tuple[NDArray[np.integer[An
     if (codes < 0).any():  # a missing value is a value like any other, and comes last
         codes, values = np.where(codes < 0, len(values), codes), values.append(pd.Index([None], dtype=object))
     return codes, values, natural or given is not None
-
-
-def natural_order(column: pd.Series) -> pd.Index:
-    """The values of a column in ascending order; in text, numbers are compared as numbers.
-
-    >>> natural_order(pd.Series(["[100, 200)", "[20, 100)", "[-5, 20)"], dtype="category")).tolist()
-    ['[-5, 20)', '[20, 100)', '[100, 200)']
-    """
-    values = column.dropna().unique().tolist()
-    if all(isinstance(value, str) for value in values):
-        return pd.Index(sorted(values, key=_natural_key))
-    try:
-        rising: pd.Index = pd.Index(sorted(values))
-        return rising
-    except TypeError as problem:
-        raise not_comparable(str(column.name), problem) from problem
-
-
-def _natural_key(text: str) -> list[str | float]:
-    parts = _NUMBER.split(text)  # text and numbers take turns, so like is compared with like
-    return [float(part) if at % 2 else part for at, part in enumerate(parts)]
 
 
 def _factorized(column: pd.Series, sort: bool) -> tuple[NDArray[np.integer[Any]], pd.Index]:

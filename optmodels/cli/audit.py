@@ -8,28 +8,17 @@ from typing import Annotated
 import typer
 
 from optmodels.cli import options
-from optmodels.cli.role_options import hierarchies, hierarchy_files, orders
+from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import literal, names
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError
 
 
+@takes_roles("sensitive", "ordered", "nominal", "orders", "hierarchies", "separator", "decimal", "encoding")
 def audit(
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")],
-    quasi: Annotated[list[str] | None, typer.Option(metavar="A,B", help="The quasi-identifiers.")] = None,
-    sensitive: Annotated[list[str] | None, typer.Option(metavar="A,B", help="The sensitive attributes.")] = None,
-    ordered: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B", help="Sensitive attributes whose values have an order: of their numbers, then alphabetical."
-        ),
-    ] = None,
-    order: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=LOW,...,HIGH", help="The order of a sensitive attribute's values."),
-    ] = None,
-    hierarchy: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=FILE", help="A sensitive attribute's hierarchy, CSV in ARX's form."),
+    columns: TypedRoles,
+    quasi: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="The quasi-identifiers.", rich_help_panel=options.ROLES)
     ] = None,
     tau: Annotated[
         str, typer.Option(metavar="T,T", help="Count the records that are linked with a probability above these.")
@@ -39,28 +28,22 @@ def audit(
 ) -> None:
     """Audit a table: classes of equal quasi-identifiers, privacy levels, linkage and homogeneity."""
     from optmodels.audit import audit as audited
-    from optmodels.audit import natural_order
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
     from optmodels.cli.source import audited_frame
     from optmodels.cli.typed_command import source
+    from optmodels.table.encoding import natural_order
 
-    trees = hierarchy_files("--hierarchy", hierarchy or ())
-    check_outputs({"--report": report}, inputs=[Path(file), *trees.values()])
+    check_outputs({"--report": report}, inputs=[Path(file), *columns.files])
     taus = _taus(tau)
-    frame, roles = audited_frame(file, names("--quasi", quasi or ()), names("--sensitive", sensitive or ()))
-    given = orders("--order", order or ())
-    natural = names("--ordered", ordered or ())
-    for option, columns in (("--ordered", natural), ("--order", given), ("--hierarchy", trees)):
-        for column in columns:
-            if column not in roles.sensitive:
-                raise unknown(f"sensitive attribute ({option})", column, roles.sensitive)
+    frame, roles = audited_frame(file, names("--quasi", quasi or ()), columns.read())
     result = audited(
         frame,
         quasi=tuple(roles.quasi),
         sensitive=roles.sensitive,
-        ordered={column: natural_order(frame[column]) for column in natural} | given,
-        hierarchies=hierarchies("--hierarchy", hierarchy or ()),
+        ordered={column: natural_order(frame[column]) for column in roles.ordered} | dict(roles.orders),
+        nominal=roles.nominal,
+        hierarchies=roles.hierarchies,
         taus=taus,
     )
     if report is not None:

@@ -32,7 +32,7 @@ def exit_code(command: Callable[[], object]) -> int:
         returned = command()
         sys.stdout.flush()
     except OptmodelsError as error:
-        from optmodels.cli.promise import in_options
+        from optmodels.cli.wording import in_options
 
         return tell(in_options(str(error)), error.exit_code)
     except BrokenPipeError:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from optmodels.cli.options import FILES
+from optmodels.cli.role_options import TypedRoles, takes_roles
 
 if TYPE_CHECKING:
     from optmodels.inspection import Inspection
 
 
+@takes_roles("separator", "decimal", "encoding")
 def inspect(
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")],
+    columns: TypedRoles,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -32,7 +35,13 @@ def inspect(
     from optmodels.inspection import inspect_file, inspect_frame
 
     check_outputs({"--out": out}, inputs=[Path(file)])
-    seen = inspect_frame(frame(file), source=file) if is_dataset(file) else inspect_file(file)
+    asked = columns.read()
+    if is_dataset(file):
+        seen = inspect_frame(frame(file), source=file)
+    else:
+        seen = inspect_file(
+            file, separator=asked.get("separator"), decimal=asked.get("decimal"), encoding=asked.get("encoding")
+        )
     if out is not None:
         text = seen.to_toml()
         write_together([(out, lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"))])

@@ -98,6 +98,7 @@ def pareto(
     show.front(front)
     show.say("Of the knee:")
     show.lost(front.knee().attribute_losses)
+    show.orders_guessed(front.problem.table.order_guessed)
     if remark := said(time_limit, str(front.details["stop"])):
         show.say(remark)
     show.say(
@@ -132,6 +133,7 @@ def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
         "objectives": {objective.name: objective.sense for objective in front.problem.objectives},
         "reference": reference,
         "knee": front.knee_index if len(front) else None,
+        "order_guessed": front.problem.table.order_guessed,
         "knee_attribute_loss": front.knee().attribute_losses if len(front) else None,
         "folder": str(out),
         **further_details(details),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -88,16 +87,3 @@ def _value(option: str, parts: Sequence[str], texts: Sequence[str], many: int) -
         raise InputError(f"{option} takes {takes}, not '{' '.join(texts)}'.")
     values = tuple(literal(part.strip()) for part in parts)
     return values if many > 1 else values[0]
-
-
-def in_options(message: str) -> str:
-    """A message of the library in the words of the command line: what is typed instead of what a script writes.
-
-    >>> in_options("most_share=0.4 cannot hold: 'flu' is 0.6 of 'illness' in the whole table.")
-    "--most-share 0.4 cannot hold: 'flu' is 0.6 of 'illness' in the whole table."
-    """
-    return _ASSIGNED.sub(lambda found: f"{option_of(found[1])} {found[2]}", message)
-
-
-_NAMES = "|".join(sorted(CONDITION_OPTIONS, key=len, reverse=True))
-_ASSIGNED = re.compile(rf"(?<![\w.-])(?<!--param )({_NAMES})='?([\w.,-]*\w)'?")

@@ -11,7 +11,7 @@ from optmodels.cli.output import Writer, page_writer, put_json, write_together
 from optmodels.cli.values import chosen
 from optmodels.errors import InputError
 from optmodels.problem import Problem
-from optmodels.release import Method, recode
+from optmodels.release import Method, Release, recode
 from optmodels.solution import Solution
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def publish(
     release = solution.release(method=method)
     files: list[tuple[Path, Writer]] = []
     if out is not None:
-        files.append((out, release.to_parquet if out.suffix.lower() == ".parquet" else release.to_csv))
+        files.append((out, release.to_parquet if out.suffix.lower() == ".parquet" else _to_csv(release, solution)))
     if report is not None:
         chosen_from, number = (None, None) if front is None else front
         page = release.to_html(source=source, front=chosen_from, chosen=number)
@@ -72,17 +72,27 @@ def publish(
     files += further
     write_together(files)
     if json:
-        put_json(_record(solution, release.audit.to_dict()) | dict(noted or {}))
+        guessed = {"order_guessed": solution.problem.table.order_guessed}
+        put_json(_record(solution, release.audit.to_dict()) | guessed | dict(noted or {}))
         return
     show.run(solution)
     show.cleaned(solution.problem.table)
     show.before_and_after(solution.problem.table, release, solution)
     show.lost(release.audit.attribute_loss)
+    show.orders_guessed(solution.problem.table.order_guessed)
     show.kept(release.audit.to_dict())
     if remark:
         show.say(remark)
     for path, _ in files:
         show.say(f"Written: {show.escaped(path)}")
+
+
+def _to_csv(release: Release, solution: Solution) -> Writer:
+    """A CSV is written as the one that was read: with the separator and the decimal mark that were given for it."""
+    roles = solution.problem.table.roles
+    decimal = roles.decimal or "."
+    separator = roles.separator or (";" if decimal == "," else ",")
+    return lambda file: release.to_csv(file, separator=separator, decimal=decimal)
 
 
 def _record(solution: Solution, audit: dict[str, Any] | None) -> dict[str, Any]:

@@ -42,6 +42,10 @@ def _as_typed(_: str, value: Any) -> Any:
     return value
 
 
+def _separator(_: str, text: str) -> str:
+    return "\t" if text in ("tab", "\\t") else text
+
+
 def _of_kind(option: str, columns: Iterable[str]) -> dict[str, str]:
     return dict.fromkeys(names(option, columns), option.removeprefix("--"))
 
@@ -124,11 +128,26 @@ OPTIONS: Mapping[str, RoleOption] = {
     "order": RoleOption(
         "orders", _LIST, "COLUMN=LOW,...,HIGH", "The order of an ordinal or sensitive column's values.", orders
     ),
+    "ordered": RoleOption(
+        "ordered",
+        _LIST,
+        "A,B",
+        "Sensitive attributes whose values have an order: of their numbers, or else of the alphabet. It counts for t.",
+        names,
+    ),
+    "nominal": RoleOption(
+        "nominal", _LIST, "A,B", "Sensitive attributes whose values are names, though they may be numbers.", names
+    ),
     "bins": RoleOption(
         "bins", _LIST, "COLUMN=N|[EDGES]", "Cut a numeric sensitive attribute into N bins or at edges.", _literals
     ),
     "hierarchy": RoleOption(
         "hierarchies", _LIST, "COLUMN=FILE", "A column's generalisation hierarchy, CSV in ARX's form.", hierarchies
+    ),
+    "sep": RoleOption("separator", str, "CHARACTER", "What parts a CSV's cells; found out by default.", _separator),
+    "decimal": RoleOption("decimal", str, ".|,", "The decimal mark of a CSV's numbers, a point by default.", _as_typed),
+    "encoding": RoleOption(
+        "encoding", str, "NAME", "How a CSV's characters are written; found out by default.", _as_typed
     ),
     "unknown": RoleOption("clean", _LIST, "COLUMN=A,B", "Read these values of a column as missing.", _unknown),
     "trim": RoleOption("clean", bool, None, "Take spaces off the ends of text.", lambda _, value: {"trim": value}),

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from optmodels.table import Table
 
 # The levels of a sensitive attribute that fit on a terminal; JSON and the HTML page have all of them.
-LEVELS = ("distinct_l", "entropy_l", "recursive_c", "t_variational", "t_emd")
+LEVELS = ("distinct_l", "entropy_l", "recursive_c", "t_variational")
+# What the values of a sensitive attribute are to the earth mover's distance.
+GROUNDS = {"equal": "as names", "ordered": "in order", "hierarchical": "by hierarchy"}
 # The points of a front that fit on a terminal; front.csv has all of them.
 POINTS = 20
 # Between two lines of progress where there is no terminal to move one on.
@@ -126,6 +128,22 @@ def lost(attribute_loss: Mapping[str, float]) -> None:
         )
 
 
+def orders_guessed(guessed: Mapping[str, bool]) -> None:
+    """Whether numbers count as names or in their order, loudly where nobody said it: t means one or the other."""
+    for name, ordered in guessed.items():
+        column = escaped(name)
+        if ordered:
+            say(
+                f"[bold yellow]{column}[/] holds numbers with decimals, taken for measurements: t is about their "
+                f"order. If they are codes, say --nominal {column}; if you mean it, --ordered {column}."
+            )
+        else:
+            say(
+                f"[bold yellow]{column}[/] holds whole numbers, which may be codes: to t they are names, all equally "
+                f"far apart. If they are amounts, say --ordered {column}; if you mean it, --nominal {column}."
+            )
+
+
 def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
     """The rows of an audit that fit on a terminal."""
     found: dict[str, float | None] = {name: audit[name] for name in ("records", "classes", "k")}
@@ -134,6 +152,7 @@ def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
         found["homogeneous"] = audit["homogeneity"]["total"]
     for name, levels in audit["sensitive"].items():
         found |= {f"{name}: {level.replace('_', ' ')}": levels[level] for level in LEVELS}
+        found[f"{name}: t emd, {GROUNDS[levels['t_ground']]}"] = levels["t_emd"]
     return found
 
 

@@ -48,30 +48,39 @@ def roles_of(data: str, asked: SomeRoles, role_file: Path | None) -> Roles:
     if role_file is None and not asked.get("quasi"):
         raise InputError(
             f"Which columns of '{data}' are quasi-identifiers? Name them with --numeric, --categorical and --ordinal, "
-            f"or give a role file with --roles. The columns are {', '.join(column_names(data))}."
+            f"or give a role file with --roles. The columns are {', '.join(_columns(data, asked))}."
         )
     known = Roles.load(role_file) if role_file else Roles(quasi=asked.get("quasi") or {})
     roles = known.reassigned(**asked)
-    _check_decided(column_names(data), roles)
+    _check_decided(column_names(data, **roles.text_format), roles)
     return roles
 
 
-def audited_frame(data: str, quasi: tuple[str, ...], sensitive: tuple[str, ...]) -> tuple[pd.DataFrame, Roles]:
+def audited_frame(data: str, quasi: tuple[str, ...], asked: SomeRoles) -> tuple[pd.DataFrame, Roles]:
     """The columns to be audited and their roles; what is not said of a dataset is its own."""
     kinds: dict[str, Kind] = dict.fromkeys(quasi, "categorical")
     if is_dataset(data):
-        return frame(data), DATASETS[data].roles.reassigned(quasi=kinds or None, sensitive=sensitive or None)
+        own: SomeRoles = {**asked, "quasi": kinds or None}
+        return frame(data), DATASETS[data].roles.reassigned(**own)
     if not quasi:
         raise InputError(
             f"Which columns of '{data}' are quasi-identifiers? Name them with --quasi a,b. "
-            f"The columns are {', '.join(column_names(data))}."
+            f"The columns are {', '.join(_columns(data, asked))}."
         )
-    roles = Roles(quasi=kinds, sensitive=sensitive, others="drop")
+    roles = Roles(quasi=kinds, others="drop").revised(**asked)
+    text = (*quasi, *roles.sensitive)
     # as written: 01 and 1, or two long numbers that a floating point number cannot tell apart, are not equal
-    released = read_frame(data, columns=roles.columns_kept(column_names(data)), text=(*quasi, *sensitive))
-    for name in sensitive if is_text_file(data) else ():
-        released[name] = typed(released[name])
+    kept = roles.columns_kept(column_names(data, **roles.text_format))
+    released = read_frame(data, columns=kept, text=text, **roles.text_format)
+    for name in roles.sensitive if is_text_file(data) else ():
+        released[name] = typed(released[name], roles.decimal or ".")
     return released, roles
+
+
+def _columns(data: str, asked: SomeRoles) -> tuple[str, ...]:
+    return column_names(
+        data, separator=asked.get("separator"), decimal=asked.get("decimal"), encoding=asked.get("encoding")
+    )
 
 
 def _check_decided(present: tuple[str, ...], roles: Roles) -> None:

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
     from optmodels.cli.output import Writer
     from optmodels.metrics.utility import Utility
+    from optmodels.table.reading import TextFormat
 
 ROWS = "Rows"
 MODELS = "Classifiers and metrics"
 FILES = ("scores.csv", "summary.csv", "importance.csv", "utility.json", "utility.html")
 
 
-@takes_roles("target", "quasi", "orders", "hierarchies")
+@takes_roles("target", "quasi", "orders", "hierarchies", "separator", "decimal", "encoding")
 def utility(
     original: Annotated[str, typer.Argument(help="The original: a CSV, Parquet or Arrow file, or a dataset.")],
     release: Annotated[list[Path], typer.Argument(help="One release of it or several.")],
@@ -126,7 +127,12 @@ def utility(
         known = DATASETS[original].roles if is_dataset(original) else None
         kinds = {**(known.quasi if known else {}), **(asked.get("quasi") or {})}
         text = [name for name, kind in kinds.items() if kind != "numeric"]
-        frame = dataset_frame(original) if known else _frame(Path(original), text)
+        written: TextFormat = {
+            "separator": asked.get("separator"),
+            "decimal": asked.get("decimal"),
+            "encoding": asked.get("encoding"),
+        }
+        frame = dataset_frame(original) if known else _frame(Path(original), text, written)
         predicted = asked.get("target") or (known.target if known else None)
         if predicted is None:
             present = ", ".join(map(str, frame.columns))
@@ -134,10 +140,10 @@ def utility(
         with show.steps("trial") as on_progress:
             found = utility_of_frames(
                 frame,
-                {_title(path, release): _frame(path, text) for path in release},
+                {_title(path, release): _frame(path, text, written) for path in release},
                 how,
                 target=predicted,
-                held_out=None if held_out is None else _frame(held_out, text),
+                held_out=None if held_out is None else _frame(held_out, text, written),
                 linked=linked,
                 features=names("--features", features) if features else None,
                 kinds=kinds,
@@ -155,10 +161,11 @@ def utility(
         show.say(f"Written: {show.escaped(out)}/ with {', '.join(FILES)}.")
 
 
-def _frame(path: Path, text: list[str]) -> pd.DataFrame:
+def _frame(path: Path, text: list[str], written: TextFormat) -> pd.DataFrame:
     from optmodels.table.reading import column_names, read_frame
 
-    return read_frame(path, text=[name for name in text if name in column_names(path)])
+    present = column_names(path, **written)
+    return read_frame(path, text=[name for name in text if name in present], **written)
 
 
 def _title(path: Path, among: list[Path]) -> str:

@@ -178,8 +178,9 @@ class Conditions(SensitiveConditions):
         if ground == "ordered":
             if not ordered:
                 raise InputError(
-                    f"t_distance='ordered' needs an order of the values of '{name}', which are no numbers: give "
-                    "their order, or measure t by another distance ('equal', 'variational')."
+                    f"t_distance='ordered' needs an order of the values of '{name}', and nobody said that they have "
+                    f"one: say so with ordered='{name}', where it is that of numbers or of the alphabet, or give their "
+                    "order; or measure t by another distance ('equal', 'variational')."
                 )
             return Transport.ordered(len(levels))
         return Transport.variational(len(levels)) if ground == "variational" else Transport.equal(len(levels))

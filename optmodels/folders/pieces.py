@@ -90,7 +90,7 @@ def check_roles(roles: Roles) -> None:
     if roles.missing in ("impute", "category"):
         raise InputError(
             f"missing='{roles.missing}' needs all of a column at once, and a folder is read in pieces: fill the gaps "
-            "beforehand, or use missing='drop' or 'error'."
+            "beforehand, or use missing='drop' or missing='error'."
         )
     for name, bins in roles.bins.items():
         if isinstance(bins, int):

@@ -96,10 +96,12 @@ def _said(proposal: Proposal) -> dict[str, Any]:
     return {"role": proposal.role, "kind": proposal.kind, "reason": proposal.reason}
 
 
-def inspect_file(path: str | Path, *, separator: str | None = None, encoding: str | None = None) -> Inspection:
+def inspect_file(
+    path: str | Path, *, separator: str | None = None, decimal: str | None = None, encoding: str | None = None
+) -> Inspection:
     """Look at a CSV, Parquet or Arrow file; what is in a CSV is taken as it is written."""
-    names = column_names(path, separator=separator, encoding=encoding)
-    frame = read_frame(path, text=names, separator=separator, encoding=encoding)
+    names = column_names(path, separator=separator, decimal=decimal, encoding=encoding)
+    frame = read_frame(path, text=names, separator=separator, decimal=decimal, encoding=encoding)
     return inspect_frame(frame, source=str(path))
 
 

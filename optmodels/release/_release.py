@@ -57,11 +57,16 @@ class Release:
         """The same release with more said about how it came about."""
         return replace(self, provenance={**self.provenance, **more})
 
-    def to_csv(self, path: str | Path) -> Path:
+    def to_csv(self, path: str | Path, *, separator: str = ",", decimal: str = ".") -> Path:
         """Write the table as CSV, whole or not at all."""
-        if _has_carriage_return(self.frame):  # unquoted by default, and whoever reads it takes it for a line's end
-            return write_whole(path, lambda file: self.frame.to_csv(file, index=False, quoting=csv.QUOTE_NONNUMERIC))
-        return write_whole(path, lambda file: self.frame.to_csv(file, index=False))
+
+        def fill(file: Path) -> None:
+            if _has_carriage_return(self.frame):  # unquoted by default, and whoever reads it takes it for a line's end
+                self.frame.to_csv(file, index=False, sep=separator, decimal=decimal, quoting=csv.QUOTE_NONNUMERIC)
+            else:
+                self.frame.to_csv(file, index=False, sep=separator, decimal=decimal)
+
+        return write_whole(path, fill)
 
     def to_parquet(self, path: str | Path) -> Path:
         """Write the table as Parquet, whole or not at all."""
@@ -193,6 +198,7 @@ def release(
         quasi=table.quasi,
         sensitive=table.sensitive,
         ordered=table.sensitive_orders,
+        nominal=table.sensitive_nominal,
         hierarchies=table.hierarchies,
         original=table.as_measured(table.as_read(table.frame)) if missing else None,
         suppressed=0,

@@ -154,7 +154,7 @@ def _file_source(spec: DatasetSpec) -> tuple[Roles, list[str]]:
     if not path.is_file():
         raise InputError(f"There is no file '{path}', which the dataset '{spec.title}' is to be read from.")
     roles = _roles(spec, None)
-    roles.columns_kept(column_names(path))
+    roles.columns_kept(column_names(path, **roles.text_format))
     with path.open("rb") as file:
         return roles, [hashlib.file_digest(file, "sha256").hexdigest()]
 

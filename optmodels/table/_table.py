@@ -25,15 +25,16 @@ from optmodels.table.encoding import (
     keeps_words,
     known_order,
     level_column,
+    natural_order,
     numeric_column,
     treat_missing,
 )
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.measuring import Measuring
-from optmodels.table.reading import TextFormat, as_frame, column_names, is_text_file, read_frame, without_missing_words
+from optmodels.table.reading import as_frame, column_names, is_text_file, read_frame, without_missing_words
 from optmodels.table.roles import Kind, MoreRoles, Roles, Scaling, SomeRoles, names_roles
 from optmodels.table.showing import table_figure, table_html
-from optmodels.table.spelling import typed
+from optmodels.table.spelling import is_number_type, typed
 from optmodels.table.summary import Whole
 
 if TYPE_CHECKING:
@@ -81,26 +82,21 @@ class Table:
         path: str | Path,
         *,
         roles: Roles | str | Path | None = None,
-        separator: str | None = None,
-        decimal: str | None = None,
-        encoding: str | None = None,
         **given: Unpack[SomeRoles],
     ) -> Table:
         """Read CSV, Parquet or Arrow, only the columns that are kept; what is given here replaces what `roles` says.
 
         What is not anonymised is released as it is written in the file, 007 as 007 and 2.50 as 2.50. The separator and
-        the encoding of a CSV are found out unless given; `decimal` is the decimal mark of its numbers, a point by
-        default.
+        the encoding of a CSV are found out unless given; numbers have a decimal point unless `decimal` says otherwise.
         """
         chosen = (_loaded(roles) if roles is not None else Roles(quasi=given.get("quasi") or {})).revised(**given)
-        written: TextFormat = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        found = column_names(path, **written)
+        found = column_names(path, **chosen.text_format)
         kept = chosen.columns_kept(found)
         measured = [name for name, kind in chosen.quasi.items() if kind == "numeric"]
         measured += [name for name, kind in chosen.quasi.items() if kind == "ordinal" and name not in chosen.orders]
         text = [name for name in kept if name not in measured and name not in chosen.bins]
         verbatim = [name for name in kept if name not in chosen.complete]
-        frame = read_frame(path, columns=kept, text=text, verbatim=verbatim, **written)
+        frame = read_frame(path, columns=kept, text=text, verbatim=verbatim, **chosen.text_format)
         texts = [name for name in text if name not in chosen.quasi] if is_text_file(path) else []
         table = object.__new__(cls)
         table._fill(frame, chosen, kept, texts)
@@ -125,7 +121,7 @@ class Table:
         columns |= cleaned({name: columns[name] for name in roles.complete}, roles.clean, self.cleaning_report)
         written: dict[str, pd.Series] = {}
         for name in texts:
-            measured = typed(without_missing_words(columns[name]))
+            measured = typed(without_missing_words(columns[name]), roles.decimal or ".")
             if types.is_numeric_dtype(measured.dtype):
                 written[name], columns[name] = columns[name], measured
         for name in roles.encoded:
@@ -184,7 +180,8 @@ class Table:
         measured = {}
         for name in (name for name in self.sensitive if name in words):
             numbers = types.is_numeric_dtype(self._columns.frame[name].dtype)
-            measured[name] = level_column(typed(released[name]) if numbers else released[name], name)
+            decimal = self.roles.decimal or "."
+            measured[name] = level_column(typed(released[name], decimal) if numbers else released[name], name)
         return released.assign(**measured) if measured else released
 
     @property
@@ -303,7 +300,7 @@ class Table:
 
     @property
     def sensitive_ordered(self) -> tuple[bool, ...]:
-        """Do the levels of each sensitive attribute have an order: numbers, bins, or an order given?"""
+        """Do the levels of each sensitive attribute have an order: one given, bins, or numbers with decimals?"""
         return self._columns.sensitive_ordered
 
     @property
@@ -311,6 +308,25 @@ class Table:
         """The levels of those sensitive attributes whose levels have an order, from lowest to highest."""
         levelled = zip(self.sensitive, self.sensitive_levels, self.sensitive_ordered, strict=True)
         return {name: levels for name, levels, ordered in levelled if ordered}
+
+    @property
+    def sensitive_nominal(self) -> tuple[str, ...]:
+        """The sensitive attributes whose values have no order."""
+        return tuple(name for name in self.sensitive if name not in self.sensitive_orders)
+
+    @property
+    def order_guessed(self) -> dict[str, bool]:
+        """Sensitive attributes of numbers of which nobody said whether they have an order, and whether they got one.
+
+        Whole numbers may be codes, and an order would make codes seem close that have nothing to do with each other.
+        Numbers with decimals are measurements.
+        """
+        said = (*self.roles.ordered, *self.roles.nominal, *self.roles.orders, *self.roles.bins, *self.hierarchies)
+        return {
+            name: ordered
+            for name, ordered, levels in zip(self.sensitive, self.sensitive_ordered, self.sensitive_levels, strict=True)
+            if name not in said and len(levels) > 2 and is_number_type(levels.dtype)
+        }
 
     @property
     def sensitive_shares(self) -> NDArray[np.float64]:
@@ -458,9 +474,11 @@ def _with_known_orders(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
     """The roles with the orders that columns bring along, so that a saved role file has them too."""
     orders = dict(roles.orders)
     for name, kind in [*roles.quasi.items(), *((name, "sensitive") for name in roles.sensitive)]:
-        if kind not in ("ordinal", "sensitive") or name in orders or name in roles.bins:
+        if kind not in ("ordinal", "sensitive") or name in (*orders, *roles.bins, *roles.nominal):
             continue
         order = known_order(columns[name])
+        if order is None and name in roles.ordered and not types.is_numeric_dtype(columns[name].dtype):
+            order = tuple(natural_order(columns[name]))
         if order is not None:
             orders[name] = order
         elif kind == "ordinal" and not types.is_numeric_dtype(columns[name].dtype):

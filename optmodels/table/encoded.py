@@ -9,13 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api import types
 
 from optmodels.errors import InputError, unknown
 from optmodels.table.encoding import Codes, check_told_apart, known_order, ordered_levels, sorted_levels
 from optmodels.table.levels import Levels
 from optmodels.table.roles import Roles
-from optmodels.table.spelling import decimals
+from optmodels.table.spelling import decimals, has_decimals
 
 Item = TypeVar("Item", bound=np.generic)
 Levelled = tuple[Codes, pd.Index]  # which level each record has, and the levels in the order of their codes
@@ -115,14 +114,12 @@ class Encoded:
 
     @cached_property
     def sensitive_ordered(self) -> tuple[bool, ...]:
-        """Do the levels of each sensitive attribute have an order: numbers, bins, or an order given?"""
-
-        def ordered(name: str) -> bool:
-            dtype = self.frame[name].dtype
-            numbers = types.is_numeric_dtype(dtype) and not types.is_bool_dtype(dtype)
-            return numbers or name in self.roles.bins or name in self.roles.orders
-
-        return tuple(ordered(name) for name in self.roles.sensitive)
+        """Do the levels of each sensitive attribute have an order: one given, bins, or numbers with decimals?"""
+        said = (*self.roles.ordered, *self.roles.bins, *self.roles.orders)
+        return tuple(
+            name in said or (name not in self.roles.nominal and has_decimals(levels))
+            for name, (_, levels) in self.sensitive_levelled.items()
+        )
 
     def level_codes(self, name: str) -> Codes:
         """Which level of a categorical or ordinal quasi-identifier each record has."""

@@ -15,12 +15,14 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from optmodels.errors import InputError
+from optmodels.partition import not_comparable
 from optmodels.table.roles import Bins, Roles
 from optmodels.table.spelling import decimals
 
 MISSING_LEVEL = "missing"
 _SHOWN = 3
 _SAMPLE = 1_000
+_NUMBER_IN_TEXT = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
 _WITH_COMMA = re.compile(r"\s*[-+]?\d*,\d+\s*")
 _LARGEST = 1e140  # sums of squares of millions of such numbers are numbers still
 _SMALLEST = 1e-140  # and their inverse: the least width of a column whose squares are not all zero
@@ -100,7 +102,7 @@ def check_told_apart(values: pd.Index, name: str) -> None:
         raise InputError(
             f"Column '{name}' has the values {found}, which whoever reads a release takes for one and the same missing "
             "value, so they protect nobody as different ones. Write them out in words, or leave all of these cells "
-            "empty and choose what to do with missing values: missing='category', 'impute' or 'drop'."
+            "empty and choose what to do with missing values: missing='category', missing='impute' or missing='drop'."
         )
 
 
@@ -283,6 +285,27 @@ def known_order(column: pd.Series) -> tuple[object, ...] | None:
     return None
 
 
+def natural_order(column: pd.Series) -> pd.Index:
+    """The values of a column in ascending order; in text, numbers are compared as numbers.
+
+    >>> natural_order(pd.Series(["[100, 200)", "[20, 100)", "[-5, 20)"], dtype="category")).tolist()
+    ['[-5, 20)', '[20, 100)', '[100, 200)']
+    """
+    values = column.dropna().unique().tolist()
+    if all(isinstance(value, str) for value in values):
+        return pd.Index(sorted(values, key=_natural_key))
+    try:
+        rising: pd.Index = pd.Index(sorted(values))
+        return rising
+    except TypeError as problem:
+        raise not_comparable(str(column.name), problem) from problem
+
+
+def _natural_key(text: str) -> list[str | float]:
+    parts = _NUMBER_IN_TEXT.split(text)  # text and numbers take turns, so like is compared with like
+    return [float(part) if at % 2 else part for at, part in enumerate(parts)]
+
+
 def binned(column: pd.Series, bins: Bins, name: str) -> pd.Series:
     """Numbers in ordered bins: so many quantiles, or between given edges; the last bin includes its upper edge.
 
@@ -349,7 +372,9 @@ def treat_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str
         case "drop":
             whole = ~np.logical_or.reduce(list(gaps.values()))
             if not whole.any():
-                raise InputError("Every record has a missing value, so missing='drop' would leave none; use 'impute'.")
+                raise InputError(
+                    "Every record has a missing value, so missing='drop' would leave none; use missing='impute'."
+                )
             treated = {name: column[whole] for name, column in columns.items()}
             report["records_dropped"] = int(len(whole) - whole.sum())
         case "impute":

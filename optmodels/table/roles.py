@@ -17,6 +17,7 @@ from optmodels.files import write_whole
 from optmodels.table import role_file
 from optmodels.table.cleaning import Cleaning
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.reading import TextFormat
 from optmodels.table.role_checks import (
     check_column_names,
     check_word,
@@ -49,6 +50,11 @@ class MoreRoles(TypedDict, total=False):
     bins: Mapping[str, Bins] | None
     orders: Mapping[str, Sequence[object]] | None
     hierarchies: Mapping[str, Hierarchy] | None
+    ordered: str | Sequence[str] | None
+    nominal: str | Sequence[str] | None
+    separator: str | None
+    decimal: str | None
+    encoding: str | None
     clean: Cleaning | Mapping[str, Any] | None
 
 
@@ -96,6 +102,11 @@ class Roles:
         orders: values from lowest to highest, of ordinal quasi-identifiers and sensitive attributes.
         hierarchies: generalisation hierarchies, of quasi-identifiers and sensitive attributes.
         clean: what is done to values beforehand, see `Cleaning`; nothing unless asked for.
+        ordered: sensitive attributes whose values have an order, of numbers or else of the alphabet.
+        nominal: sensitive attributes whose values are names, all equally far apart, though they may be numbers.
+        separator: what parts the cells of a text file that the table is read from; found out unless given.
+        decimal: the decimal mark of its numbers, a point unless given.
+        encoding: how its characters are written; found out unless given.
 
     >>> roles = Roles(quasi={"age": "numeric"}, sensitive=("illness",), identifiers=("name",))
     >>> roles.columns_kept(["name", "age", "illness"])
@@ -115,6 +126,11 @@ class Roles:
     orders: Mapping[str, Sequence[object]] = field(default_factory=dict, metadata=_DESCRIBES)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, metadata=_DESCRIBES)
     clean: Cleaning = field(default_factory=Cleaning)
+    ordered: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.quasi, Mapping) or not self.quasi:
@@ -133,6 +149,8 @@ class Roles:
         self._set("orders", {name: checked_order(name, order) for name, order in self.orders.items()})
         self._set("hierarchies", dict(self.hierarchies))
         self._set("clean", Cleaning.of(self.clean))
+        self._set("ordered", listed(self.ordered))
+        self._set("nominal", listed(self.nominal))
         self._check_words()
         self._check_one_role_each()
         self._check_descriptions()
@@ -166,7 +184,7 @@ class Roles:
         return [(_ROLES[name], _columns(name, getattr(self, name))) for name in _ROLES]
 
     def _check_descriptions(self) -> None:
-        for setting in _DESCRIPTIONS:
+        for setting in (*_DESCRIPTIONS, "ordered", "nominal"):
             allowed, who = _describable(setting, self.quasi, self.sensitive)
             for name in getattr(self, setting):
                 if name not in allowed:
@@ -186,6 +204,14 @@ class Roles:
         for name in self.bins:
             if name in self.orders:
                 raise InputError(f"Column '{name}' has both bins and an order; bins have an order already, keep one.")
+        for name in self.nominal:
+            if name in (*self.ordered, *self.orders, *self.bins):
+                raise InputError(f"Column '{name}' is said to be nominal, and to have an order or bins; say one only.")
+
+    @property
+    def text_format(self) -> TextFormat:
+        """How a text file that the table is read from is written."""
+        return {"separator": self.separator, "decimal": self.decimal, "encoding": self.encoding}
 
     @property
     def encoded(self) -> tuple[str, ...]:
@@ -271,9 +297,14 @@ class Roles:
             allowed, _ = _describable(setting, changed["quasi"], listed(changed["sensitive"]))
             kept = {column: value for column, value in getattr(self, setting).items() if column in allowed}
             changed[setting] = {**kept, **given.get(setting, {})}
+        for setting, other in (("ordered", "nominal"), ("nominal", "ordered")):
+            newly = listed(given.get(setting))
+            known = [name for name in getattr(self, setting) if name not in listed(given.get(other))]
+            known = [name for name in known if name in listed(changed["sensitive"]) and name not in newly]
+            changed[setting] = (*known, *newly)
         encoded = {*changed["quasi"], *listed(changed["sensitive"]), *_columns("target", changed["target"])}
-        known = self.clean.without({name for name in self.clean.columns if name not in encoded})
-        changed["clean"] = known.with_more(given.get("clean", {}))
+        steps = self.clean.without({name for name in self.clean.columns if name not in encoded})
+        changed["clean"] = steps.with_more(given.get("clean", {}))
         return replace(self, **{**given, **changed})
 
     def save(self, path: str | Path) -> None:
@@ -376,7 +407,7 @@ def _describable(setting: str, quasi: Mapping[str, Kind], sensitive: Sequence[st
     match setting:
         case "weights":
             return list(quasi), "quasi-identifiers"
-        case "bins":
+        case "bins" | "ordered" | "nominal":
             return list(sensitive), "sensitive attributes"
         case "orders":
             ordinal = [name for name, kind in quasi.items() if kind == "ordinal"]

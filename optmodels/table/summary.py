@@ -111,7 +111,7 @@ class Whole:
             {name: moments.merged(other.moments[name]) for name, moments in self.moments.items()},
             {name: levels.merged(other.levels[name], name) for name, levels in self.levels.items()},
             {name: levels.merged(other.sensitive[name], name) for name, levels in self.sensitive.items()},
-            self.sensitive_ordered,
+            tuple(a or b for a, b in zip(self.sensitive_ordered, other.sensitive_ordered, strict=True)),
             {name: _more(places, other.decimals[name]) for name, places in self.decimals.items()},
         )
 

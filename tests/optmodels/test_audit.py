@@ -59,9 +59,10 @@ def test_no_sensitive_attribute_is_no_error():
     assert "sensitive" not in str(found)
 
 
-def test_numbers_are_ordered_and_text_is_when_told():
-    income = audit(PEOPLE, quasi=QUASI, sensitive="income").sensitive["income"]
+def test_whole_numbers_and_text_are_ordered_when_told():
+    income = audit(PEOPLE, quasi=QUASI, sensitive="income", ordered=["income"]).sensitive["income"]
     assert income.t_ground == "ordered"
+    assert audit(PEOPLE, quasi=QUASI, sensitive="income").sensitive["income"].t_ground == "equal"
     plain = audit(PEOPLE, quasi=QUASI, sensitive="illness").sensitive["illness"]
     assert (plain.t_ground, plain.t_emd) == ("equal", plain.t_variational / 2)
     natural = audit(PEOPLE, quasi=QUASI, sensitive="illness", ordered=["illness"]).sensitive["illness"]

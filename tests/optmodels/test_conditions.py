@@ -234,7 +234,7 @@ def test_attributes_and_grounds_that_the_table_does_not_have_are_named() -> None
 
 def test_ordered_sensitive_attributes_use_the_ordered_distance() -> None:
     frame = pd.DataFrame({"age": range(6), "pay": [10, 10, 20, 20, 30, 30]})
-    table = Table(frame, quasi={"age": "numeric"}, sensitive="pay")
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="pay", ordered="pay")
     labels = np.array([0, 0, 0, 1, 1, 1])
     # Class {10, 10, 20}: prefix differences 1/3, 1/3 over m - 1 = 2 steps give 1/3; equal distance gives 1/3 too,
     # but class {10, 10} against the table is 1/2 ordered ((2/3 + 1/3) / 2) and 2/3 equal.

@@ -48,7 +48,7 @@ def column(values: Any, kind: str = "numeric", **roles: Any) -> Table:
 
 
 def test_everything_a_table_holds() -> None:
-    table = people(weights={"age": 4.0, "town": 3.0}, gamma=2.0)
+    table = people(weights={"age": 4.0, "town": 3.0}, gamma=2.0, ordered="pay")
     assert list(table.frame) == ["age", "town", "school", "illness", "pay", "cured"]
     assert (table.n, len(table)) == (4, 4)
     assert table.quasi == ("age", "town", "school")
@@ -250,7 +250,7 @@ def test_bins_of_a_constant_attribute() -> None:
 
 
 def test_ordered_sensitive_attributes() -> None:
-    table = people(orders=ORDER | {"illness": ["cold", "flu", "gout", "plague"]})
+    table = people(orders=ORDER | {"illness": ["cold", "flu", "gout", "plague"]}, ordered="pay")
     assert table.sensitive_ordered == (True, True)
     assert table.sensitive_levels[0].tolist() == ["cold", "flu", "gout", "plague"]
     with pytest.raises(InputError, match="'illness' has a value that its order does not list"):

@@ -86,7 +86,7 @@ def test_options_go_before_a_role_file_and_a_dataset_s_own_roles(run: Run, tmp_p
     [
         (("--weight", "age"), "--weight takes key=value"),
         (("--weight", "age=heavy"), "weight of 'age' must be a finite number"),
-        (("--weight", "agee=2"), "weights= names 'agee', but it is for quasi-identifiers only"),
+        (("--weight", "agee=2"), "--weight names 'agee', but it is for quasi-identifiers only"),
         (("--others", "error"), "no --others 'error'"),
         (("--scaling", "standart"), "Did you mean 'standard'"),
         (("--target", "age"), "'age' has two roles, quasi-identifier and target"),
