@@ -68,8 +68,8 @@ def _entropy(table: Table, _: None) -> Measure:
     return lambda labels: float(least_entropies(table, labels).sum())
 
 
-def _linkage(_: Table, tau: float) -> Measure:
-    return lambda labels: float(risk.linkage(class_sizes(labels), tau))
+def _linkage(table: Table, tau: float) -> Measure:
+    return lambda labels: float(risk.linkage(class_sizes(labels), tau, table.people_in(labels)))
 
 
 def _homogeneity(table: Table, _: None) -> Measure:

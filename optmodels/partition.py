@@ -67,6 +67,20 @@ def class_sizes(labels: ArrayLike) -> NDArray[np.int64]:
     return np.bincount(_inside(given)).astype(np.int64, copy=False)
 
 
+def people_in(labels: ArrayLike, people: ArrayLike | None) -> NDArray[np.int64]:
+    """How many different people each class 0..C-1 has; `people` says whose each record is, None that each is another's.
+
+    >>> people_in([0, 0, 1, 1], [7, 7, 7, 8])
+    array([1, 2])
+    """
+    if people is None:
+        return class_sizes(labels)
+    classes, whose = _whole_numbers(labels), _whole_numbers(people)
+    classes, whose = _inside(classes), whose[classes >= 0]
+    apart = np.unique(classes * (int(whose.max(initial=0)) + 1) + whose)
+    return np.bincount(apart // (int(whose.max(initial=0)) + 1), minlength=int(classes.max(initial=-1)) + 1)
+
+
 def members(labels: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Records sorted by class, and where each class starts: class c is order[starts[c]:starts[c + 1]].
 

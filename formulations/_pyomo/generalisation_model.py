@@ -117,13 +117,18 @@ class GeneralisationModel:
         model.most_frequent = pyo.Var(range(len(self.held)), domain=pyo.NonNegativeReals)
         model.frequent = pyo.ConstraintList()
         for g in range(len(self.held)):
-            for place in range(int(self.test.starts[-1])):
+            for place in self._values:
                 count = self._count(g, place)
                 if not isinstance(count, int):
                     model.frequent.add(count <= model.most_frequent[g])
         model.disclosure = pyo.Constraint(
             expr=sum(model.most_frequent.values()) <= (most + TOLERANCE) * int(self.counts.sum())
         )
+
+    @property
+    def _values(self) -> range:
+        """The places of sensitive values; people, if they are counted, come after them."""
+        return range(int(self.test.starts[self.test.people]))  # the last start, where none are
 
     def _count(self, g: int, place: int) -> pyo.Expression | int:
         """How many records released as g have the sensitive value at this place."""
@@ -162,7 +167,7 @@ class GeneralisationModel:
         self.conditions.encode()
         if hasattr(model, "most_frequent"):
             for g, variable in model.most_frequent.items():
-                counts = [self._count(g, place) for place in range(int(self.test.starts[-1]))]
+                counts = [self._count(g, place) for place in self._values]
                 variable.set_value(max(pyo.value(count) for count in counts))
         return True
 

@@ -82,10 +82,10 @@ class GibbsCuts:
         the level in the layer of the right size and 0 in the others.
         """
         model = self.model
-        attributes = range(len(self.test.entropy))
+        attributes = range(len(self.test.entropies))
         self.sizes = sizes = sorted({m for _, m in model.has_size})
         whole = [bits(self._counts(np.arange(self.n), j)) for j in attributes]
-        least = np.clip(self.least, 0.0, whole)
+        least = np.clip(self.least[: len(whole)], 0.0, whole)
         model.level = pyo.Var(attributes, bounds=lambda _, j: (float(least[j]), whole[j]))
         model.at_size = pyo.Var(range(self.n), attributes, sizes, bounds=lambda _, i, j, m: (0.0, whole[j]))
         model.at_own_size = pyo.Constraint(

@@ -222,4 +222,6 @@ def _beyond_bounds(table: Table, tests: Sequence[ClassTest]) -> str | None:
             what = " and ".join(bounds.unbounded)
             values = f"which has {bounds.n_values} values"
             return f"{what} of '{name}', {values}, is no bound on how many of each a class holds"
+    if any(test.people >= 0 for test in tests):
+        return f"k people ('{table.roles.person}') is no bound on how many records of each a class holds"
     return None

@@ -130,7 +130,7 @@ class MoObamProblem(SpreadProblem):
         """No partition beats the whole table's entropy: its own is at least the least of any partition's classes."""
         if self.suppression.most:
             return super().impossible()
-        asked = self.test.entropy / log(2)
+        asked = self.test.entropies / log(2)
         for name, least, most in zip(self.table.sensitive, asked, self.most_entropies, strict=True):
             if least > most + TOLERANCE:
                 return f"{least:.6g} bits of '{name}' cannot hold: the whole table has {most:.6g}, no partition more."
@@ -173,7 +173,7 @@ class MoObamProblem(SpreadProblem):
         bounded.conditions = self.formulation.conditions(self.formulation.k, least_entropies=_as_l(bits, self.table))
         asked = self.formulation.conditions(self.formulation.k)
         own = np.log([asked.of(name).entropy_l or 1.0 for name in self.table.sensitive])
-        bounded.test = self.test._replace(entropy=np.maximum(bits * log(2), own))
+        bounded.test = self.test.with_entropies(np.maximum(bits * log(2), own))
         return bounded
 
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 
 from optmodels.audit.findings import Findings
 from optmodels.audit.levels import SensitiveLevels, sensitive_levels
+from optmodels.audit.people import People, most_records, once_per_value
 from optmodels.audit.text import audit_text
 from optmodels.errors import InputError, unknown
 from optmodels.markup import grid, named, notebook
 from optmodels.metrics import loss, privacy, risk
-from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable
+from optmodels.partition import Histograms, class_sizes, group_frame, histograms, not_comparable, people_in
 from optmodels.plot.risks import risk_change
 from optmodels.suppressed_rows import without_suppressed
 from optmodels.table.encoding import natural_order, places_in_order
@@ -89,6 +90,7 @@ def audit(
     population: pd.DataFrame | None = None,
     original: pd.DataFrame | None = None,
     suppressed: int | None = None,
+    person: str | ArrayLike | None = None,
 ) -> Audit:
     """Audit a table as an attacker would meet it: its classes are the groups of equal quasi-identifiers.
 
@@ -109,6 +111,7 @@ def audit(
             release itself unless given, which are others only where records are left out.
         suppressed: how many rows that say nothing are suppressed records, where that is known: a class may say
             nothing as well. All of them unless given.
+        person: whose each record is, a column or as many values: k and risks then count people.
 
     >>> people = pd.DataFrame({"age": ["30-39"] * 3 + ["40-49"] * 2, "illness": ["flu", "flu", "cold", "flu", "flu"]})
     >>> found = audit(people, quasi=["age"], sensitive="illness")
@@ -121,8 +124,10 @@ def audit(
     original = None if original is None else without_suppressed(original)[0]
     labels = group_frame(frame, quasi)
     sizes = class_sizes(labels)
+    whose = _whose(frame, person)
     found: dict[str, Histograms] = {}
     levels: dict[str, SensitiveLevels] = {}
+    by_people: dict[str, SensitiveLevels] = {}
     for name in names:
         column = frame[name]
         if original is not None:
@@ -132,8 +137,13 @@ def audit(
         hierarchy = (hierarchies or {}).get(name)
         shares = None if original is None else np.bincount(codes[len(frame) :], minlength=len(values)) / len(original)
         levels[name] = sensitive_levels(found[name], values, has_order, hierarchy, shares=shares)
-    people = None if population is None else risk.population_sizes(frame, labels, population, quasi)
-    return replace(judged(sizes, found, levels, quasi, taus, people), suppressed=missing)
+        if whose is not None:
+            once = once_per_value(labels, whose, codes[: len(frame)])
+            by_people[name] = sensitive_levels(once, values, has_order, hierarchy, shares=shares)
+    reached = None if population is None else risk.population_sizes(frame, labels, population, quasi)
+    heads = None if whose is None else people_in(labels, whose)
+    people = None if whose is None else People(int(whose.max()) + 1, most_records(whose), by_people)
+    return replace(judged(sizes, found, levels, quasi, taus, reached, heads), suppressed=missing, people=people)
 
 
 def _column(original: pd.DataFrame, name: str) -> pd.Series:
@@ -151,6 +161,7 @@ def audit_table(table: Table) -> Audit:
         ordered=table.sensitive_orders,
         nominal=table.sensitive_nominal,
         hierarchies=table.hierarchies,
+        person=table.people,
     )
 
 
@@ -160,23 +171,43 @@ def judged(
     levels: Mapping[str, SensitiveLevels],
     quasi: Sequence[str],
     taus: Sequence[float] = TAUS,
+    reached: NDArray[np.int64] | None = None,
     people: NDArray[np.int64] | None = None,
 ) -> Audit:
-    """The audit of classes of these sizes, with these histograms of sensitive attributes and what they protect."""
+    """The audit of classes of these sizes, with these histograms of sensitive attributes and what they protect.
+
+    `reached` are the sizes of the classes in a population, `people` says of how many people the records of each are.
+    """
+    heads = sizes if people is None else people
     return Audit(
         records=int(sizes.sum()),
         classes=len(sizes),
-        k=privacy.k_anonymity(sizes),
+        k=privacy.k_anonymity(heads),
         average_class_size=loss.average_class_size(sizes),
-        linkage={f"{tau:g}": risk.linkage(sizes, tau) for tau in taus},
+        linkage={f"{tau:g}": risk.linkage(sizes, tau, heads) for tau in taus},
         homogeneity=risk.homogeneity(found),
-        prosecutor=risk.prosecutor(sizes),
-        journalist=risk.journalist(sizes, people),
-        marketer=risk.marketer(sizes, people),
+        prosecutor=risk.prosecutor(heads),
+        journalist=risk.journalist(heads, reached),
+        marketer=risk.marketer(heads, reached),
         discernibility=loss.discernibility(sizes),
         quasi=tuple(quasi),
         sensitive=levels,
     )
+
+
+def _whose(frame: pd.DataFrame, person: str | ArrayLike | None) -> NDArray[np.int64] | None:
+    """Whose each record is, 0..P-1, or None if each is another's."""
+    if person is None:
+        return None
+    if isinstance(person, str) and person not in frame.columns:
+        raise unknown("column", person, map(str, frame.columns))
+    column = frame[person] if isinstance(person, str) else pd.Series(np.asarray(person))
+    if len(column) != len(frame):
+        raise InputError(f"The table has {len(frame)} records, but {len(column)} were said whose they are.")
+    if column.isna().any():
+        first = int(column.isna().to_numpy().argmax()) + 1
+        raise InputError(f"Row {first} does not say whose it is ('{person}'); fill it in, or leave the record out.")
+    return np.asarray(pd.factorize(column)[0], np.int64)
 
 
 def _check_columns(

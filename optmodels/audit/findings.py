@@ -12,6 +12,7 @@ import numpy as np
 
 from optmodels.audit.kept import Kept
 from optmodels.audit.levels import SensitiveLevels, shortfalls
+from optmodels.audit.people import People
 from optmodels.metrics.loss import all_but_lost
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Findings:
     attribute_loss: Mapping[str, float] = field(default_factory=dict)  # of what one class of everybody would lose
     kept: Mapping[str, object] | None = None
     suppressed: int = 0  # records that are in no class: rows that say nothing, or what its maker says was dropped
+    people: People | None = None  # where k and risks count people and not records
 
     @property
     def suppressed_share(self) -> float:
@@ -51,7 +53,8 @@ class Findings:
 
     def check(self, promise: Conditions) -> list[str]:
         """Every way in which this table falls short of a promise; nothing if it is kept."""
-        broken = [f"k is {self.k}, less than {promise.k}"] if self.k < promise.k else []
+        who = "" if self.people is None else " people"
+        broken = [f"k is {self.k}{who}, less than {promise.k}"] if self.k < promise.k else []
         allowed = promise.suppress * (self.records + self.suppressed) + _HAIR
         # without a word about suppression, rows that say nothing are a class like others, if there are enough of them
         if self.suppressed > allowed and (promise.suppress or self.suppressed < promise.k):
@@ -63,6 +66,11 @@ class Findings:
         for name, levels in self.sensitive.items():
             broken += shortfalls(name, levels, promise.of(name))
         return broken
+
+    def short_by_people(self, promise: Conditions) -> list[str]:
+        """Where a promise about sensitive values, kept of records, is not if a person counts once per value."""
+        found = {} if self.people is None else self.people.sensitive
+        return [short for name, levels in found.items() for short in shortfalls(name, levels, promise.of(name))]
 
     def annotated(
         self,

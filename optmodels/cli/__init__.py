@@ -19,6 +19,7 @@ from optmodels.cli import (
     audit,
     demo,
     explore,
+    hierarchy,
     inspect,
     listing,
     pareto,
@@ -88,6 +89,9 @@ def start(
 
 
 app.command(epilog="Example: optmodels inspect patients.csv --out roles.toml")(inspect.inspect)
+app.command(epilog="Example: optmodels hierarchy prefix:3,2 --data patients.csv --column postcode --out postcode.csv")(
+    hierarchy.hierarchy
+)
 app.command(
     epilog="Example: optmodels anonymize patients.csv --numeric age --categorical sex,postcode --sensitive illness "
     "--identifier name --k 5 --distinct-l 2 --out release.csv --report report.html"

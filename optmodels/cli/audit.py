@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from optmodels.cli import options
-from optmodels.cli.role_options import TypedRoles, takes_roles
+from optmodels.cli.role_options import TypedRoles, made_hierarchies, takes_roles
 from optmodels.cli.values import literal, names
 from optmodels.errors import InputError
 
 
-@takes_roles("sensitive", "ordered", "nominal", "orders", "hierarchies", "separator", "decimal", "encoding")
+@takes_roles("sensitive", "person", "ordered", "nominal", "orders", "hierarchies", "separator", "decimal", "encoding")
 def audit(
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")],
     columns: TypedRoles,
@@ -43,8 +43,9 @@ def audit(
         sensitive=roles.sensitive,
         ordered={column: natural_order(frame[column]) for column in roles.ordered} | dict(roles.orders),
         nominal=roles.nominal,
-        hierarchies=roles.hierarchies,
+        hierarchies=made_hierarchies(roles.hierarchies, frame),
         taus=taus,
+        person=roles.person,
     )
     if report is not None:
         page = result.to_html(frame, source=source(file))

@@ -72,11 +72,14 @@ def publish(
     files += further
     write_together(files)
     if json:
-        guessed = {"order_guessed": solution.problem.table.order_guessed}
-        put_json(_record(solution, release.audit.to_dict()) | guessed | dict(noted or {}))
+        table = solution.problem.table
+        again = {"repeated_identifiers": table.repeated_identifiers} if table.repeated_identifiers else {}
+        guessed = {"order_guessed": table.order_guessed}
+        put_json(_record(solution, release.audit.to_dict()) | guessed | again | dict(noted or {}))
         return
     show.run(solution)
     show.cleaned(solution.problem.table)
+    show.people(solution.problem.table, release.audit, solution.problem.conditions)
     show.before_and_after(solution.problem.table, release, solution)
     show.lost(release.audit.attribute_loss)
     show.orders_guessed(solution.problem.table.order_guessed)

@@ -19,6 +19,9 @@ from optmodels.cli.values import chosen, literal, names, pairs
 from optmodels.errors import InputError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from optmodels.table.hierarchy import Hierarchy
     from optmodels.table.roles import SomeRoles
 
 
@@ -63,16 +66,44 @@ def orders(option: str, texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return {column: names(option, [values]) for column, values in pairs(option, texts).items()}
 
 
+def made_hierarchies(given: Mapping[str, Any], frame: pd.DataFrame) -> dict[str, Hierarchy]:
+    """The hierarchies of a frame's columns, made of their values where they were only said."""
+    from optmodels.table.hierarchy_spec import HierarchySpec
+    from optmodels.table.role_file import hierarchy
+
+    trees = {column: hierarchy(column, form, Path()) for column, form in given.items()}
+    return {
+        column: tree.build(frame[column].dropna().unique().tolist()) if isinstance(tree, HierarchySpec) else tree
+        for column, tree in trees.items()
+    }
+
+
+# Hierarchies that are said in a few words, and the setting that stands after the colon.
+SAID = {"prefix": "keep", "bands": "widths", "date": "levels"}
+
+
+def said_hierarchy(text: str) -> dict[str, Any] | None:
+    """A hierarchy said in a few words; None where a file is named.
+
+    >>> said_hierarchy("prefix:3,2"), said_hierarchy("age.csv")
+    ({'kind': 'prefix', 'keep': [3, 2]}, None)
+    """
+    kind, colon, settings = text.partition(":")
+    if not colon or kind not in SAID or Path(text).exists():
+        return None
+    return {"kind": kind, SAID[kind]: [literal(word.strip()) for word in settings.split(",")]}
+
+
 def hierarchy_files(option: str, texts: Iterable[str]) -> dict[str, Path]:
     """The files of hierarchies, by column."""
-    return {column: Path(file) for column, file in pairs(option, texts).items()}
+    return {column: Path(text) for column, text in pairs(option, texts).items() if said_hierarchy(text) is None}
 
 
 def hierarchies(option: str, texts: Iterable[str]) -> dict[str, Any]:
-    """The hierarchies in files, by column."""
+    """The hierarchies in files, or said in a few words, by column."""
     from optmodels.table.hierarchy import Hierarchy
 
-    return {column: Hierarchy.from_csv(file) for column, file in hierarchy_files(option, texts).items()}
+    return {column: said_hierarchy(text) or Hierarchy.from_csv(text) for column, text in pairs(option, texts).items()}
 
 
 def _choice(name: str, *left_out: str) -> Callable[[str, str], str]:
@@ -113,6 +144,9 @@ OPTIONS: Mapping[str, RoleOption] = {
     "ordinal": RoleOption("quasi", _LIST, "A,B", "Ordinal quasi-identifiers.", _of_kind),
     "sensitive": RoleOption("sensitive", _LIST, "A,B", "Sensitive attributes.", names),
     "identifier": RoleOption("identifiers", _LIST, "A,B", "Columns that name a person, always dropped.", names),
+    "person": RoleOption(
+        "person", str, "A", "The column that says whose a record is, dropped: k then counts people.", _as_typed
+    ),
     "target": RoleOption(
         "target", str, "A", "The column that a classifier is to predict, kept; it may be sensitive, too.", _as_typed
     ),
@@ -142,7 +176,11 @@ OPTIONS: Mapping[str, RoleOption] = {
         "bins", _LIST, "COLUMN=N|[EDGES]", "Cut a numeric sensitive attribute into N bins or at edges.", _literals
     ),
     "hierarchy": RoleOption(
-        "hierarchies", _LIST, "COLUMN=FILE", "A column's generalisation hierarchy, CSV in ARX's form.", hierarchies
+        "hierarchies",
+        _LIST,
+        "COLUMN=FILE|KIND:...",
+        "A column's generalisation hierarchy: a CSV in ARX's form, or prefix:3,2, bands:5,10,20, date:month,year.",
+        hierarchies,
     ),
     "sep": RoleOption("separator", str, "CHARACTER", "What parts a CSV's cells; found out by default.", _separator),
     "decimal": RoleOption("decimal", str, ".|,", "The decimal mark of a CSV's numbers, a point by default.", _as_typed),

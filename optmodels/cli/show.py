@@ -15,6 +15,8 @@ from rich.padding import Padding
 from rich.table import Table as Grid
 
 if TYPE_CHECKING:
+    from optmodels.audit import Audit
+    from optmodels.conditions import Conditions
     from optmodels.front import ParetoFront
     from optmodels.release import Release
     from optmodels.solution import Solution
@@ -95,6 +97,26 @@ def cleaned(table: Table) -> None:
         say(f"Left out because of missing values: {dropped:,} records.")
 
 
+def people(table: Table, audit: Audit, promise: Conditions) -> None:
+    """Whom k counts: people, where it is known whose records are; loudly, where an identifier says that it should."""
+    for name, many in table.repeated_identifiers.items():
+        say(
+            f"[bold red]k counts records, and {many:,} values of the identifier {escaped(name)} have several:[/] if it "
+            f"says whose a record is, a class of k may be one person. Count people with --person {escaped(name)}."
+        )
+    if audit.people is None:
+        return
+    say(
+        f"k counts people ({escaped(table.roles.person)}): {audit.records:,} records of {audit.people.people:,}, "
+        f"of one at most {audit.people.most_records:,}."
+    )
+    if short := audit.short_by_people(promise):
+        say(
+            "[bold red]What is promised of sensitive values is kept of records, and not if a person counts once for "
+            f"each value:[/] {escaped('; '.join(short))}."
+        )
+
+
 def kept(audit: Mapping[str, Any]) -> None:
     """What no promise covers, loudly: columns that are released as they are."""
     found = audit.get("kept")
@@ -147,6 +169,8 @@ def orders_guessed(guessed: Mapping[str, bool]) -> None:
 def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
     """The rows of an audit that fit on a terminal."""
     found: dict[str, float | None] = {name: audit[name] for name in ("records", "classes", "k")}
+    if audit["people"] is not None:
+        found = {"records": audit["records"], "people": audit["people"]["people"], **found}
     found |= {f"linked at {tau}": linked for tau, linked in audit["linkage"].items()}
     if audit["sensitive"]:
         found["homogeneous"] = audit["homogeneity"]["total"]

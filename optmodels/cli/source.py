@@ -68,10 +68,11 @@ def audited_frame(data: str, quasi: tuple[str, ...], asked: SomeRoles) -> tuple[
             f"The columns are {', '.join(_columns(data, asked))}."
         )
     roles = Roles(quasi=kinds, others="drop").revised(**asked)
-    text = (*quasi, *roles.sensitive)
+    text = (*quasi, *roles.sensitive, *([] if roles.person is None else [roles.person]))
     # as written: 01 and 1, or two long numbers that a floating point number cannot tell apart, are not equal
     kept = roles.columns_kept(column_names(data, **roles.text_format))
-    released = read_frame(data, columns=kept, text=text, **roles.text_format)
+    wanted = (*kept, *([] if roles.person is None else [roles.person]))
+    released = read_frame(data, columns=wanted, text=text, **roles.text_format)
     for name in roles.sensitive if is_text_file(data) else ():
         released[name] = typed(released[name], roles.decimal or ".")
     return released, roles
@@ -90,6 +91,6 @@ def _check_decided(present: tuple[str, ...], roles: Roles) -> None:
         return
     raise InputError(
         f"These columns have no role: {', '.join(undecided)}. Name them with --numeric, --categorical, --ordinal, "
-        "--sensitive, --target or --identifier (always dropped), or decide on the rest with --others drop or "
+        "--sensitive, --target, --person or --identifier (always dropped), or decide on the rest with --others drop or "
         "--others keep (kept as they are)."
     )

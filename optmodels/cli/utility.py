@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 import typer
 
 from optmodels.cli import options
-from optmodels.cli.role_options import TypedRoles, takes_roles
+from optmodels.cli.role_options import TypedRoles, made_hierarchies, takes_roles
 from optmodels.cli.values import chosen, names
 from optmodels.errors import InputError
 
@@ -148,7 +148,7 @@ def utility(
                 features=names("--features", features) if features else None,
                 kinds=kinds,
                 orders=asked.get("orders"),
-                hierarchies=asked.get("hierarchies"),
+                hierarchies=made_hierarchies(asked.get("hierarchies") or {}, frame),
                 on_progress=on_progress,
             )
         if out is not None:

@@ -103,7 +103,7 @@ class Conditions(SensitiveConditions):
         return {name: value for name, value in given.items() if value is not None and name not in pointless}
 
     def compile(self, table: Table) -> ClassTest:
-        """The conditions as arrays for this table.
+        """The conditions as arrays for this table; k counts people where the table says whose its records are.
 
         Raises:
             InputError: k exceeds the number of records, a condition needs a sensitive attribute and the table has
@@ -128,7 +128,7 @@ class Conditions(SensitiveConditions):
         transports = [self.transport(table, j) for j in range(len(sizes))]
         edges = np.cumsum([0] + [len(transport.weight) for transport in transports]).astype(np.int64)
         least_shares, most_shares = self._share_bounds(table)
-        return ClassTest(
+        test = ClassTest(
             k=int(self.k),
             codes=np.ascontiguousarray(codes),
             starts=starts,
@@ -146,6 +146,13 @@ class Conditions(SensitiveConditions):
             edge_low=_joined([transport.low for transport in transports]),
             edge_high=_joined([transport.high for transport in transports]),
             edge_weight=np.concatenate([[]] + [transport.weight for transport in transports]).astype(np.float64),
+        )
+        people = table.people
+        # where every record is another person's, sizes count people already, and are less work to count
+        return (
+            test
+            if people is None or table.n_people == table.n
+            else test.counting(np.unique(people, return_inverse=True)[1])
         )
 
     def _share_bounds(self, table: Table) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -198,6 +205,11 @@ class Conditions(SensitiveConditions):
         the conditions satisfies them, what everyone together does not reach is out of reach. So many records left out
         are at their best those of the most frequent value.
         """
+        if table.n_people < self.k and table.people is not None:
+            return (
+                f"k={self.k} cannot hold: the {table.n:,} records are of only {table.n_people:,} people "
+                f"('{table.roles.person}'). Lower k or give records of more people."
+            )
         test = self.compile(table)
         everyone = np.bincount(test.codes.ravel(), minlength=int(test.starts[-1])).astype(np.int64)
         for j, name in enumerate(table.sensitive):

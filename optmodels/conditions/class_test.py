@@ -35,15 +35,77 @@ class ClassTest(NamedTuple):
     edge_low: NDArray[np.int64]
     edge_high: NDArray[np.int64]
     edge_weight: NDArray[np.float64]
+    people: int = -1  # the attribute that says whose a record is: its distinct values, at least k, are people
 
     @property
     def only_size(self) -> bool:
         """Whether nothing but the size of a class matters."""
         return bool(_only_size(self))
 
+    @property
+    def entropies(self) -> NDArray[np.float64]:
+        """The least entropy of each sensitive attribute, in nats."""
+        return self.entropy if self.people < 0 else self.entropy[: self.people]
+
+    def with_entropies(self, least: NDArray[np.float64]) -> ClassTest:
+        """The same test with other least entropies, one for each sensitive attribute, in nats."""
+        return self._replace(entropy=np.concatenate([least, np.zeros(len(self.entropy) - len(least))]))
+
+    def with_k(self, k: int) -> ClassTest:
+        """The same test with another k, of people where people are counted."""
+        counted = np.arange(len(self.distinct_l)) == self.people
+        return self._replace(k=k, distinct_l=np.where(counted, k, self.distinct_l))
+
     def take(self, rows: NDArray[np.integer[Any]]) -> ClassTest:
         """The test of classes of some of the records, against the distribution of all of them."""
-        return self._replace(codes=self.codes[rows])
+        if self.people < 0:
+            return self._replace(codes=self.codes[rows])
+        _, people = np.unique(self.codes[rows, self.people], return_inverse=True)
+        return self.of_records._replace(codes=self.codes[rows, : self.people]).counting(people.ravel())
+
+    def counting(self, people: NDArray[np.integer[Any]]) -> ClassTest:
+        """The test that counts people, 0..P-1, not records: k of them, as if they were values of an attribute."""
+        many, first = int(people.max(initial=-1)) + 1, int(self.starts[-1])
+        rows = len(self.most_shares)
+        return self._replace(
+            codes=np.ascontiguousarray(np.column_stack([self.codes, first + people]), np.int32),
+            starts=np.append(self.starts, first + many),
+            distinct_l=np.append(self.distinct_l, self.k),
+            entropy=np.append(self.entropy, 0.0),
+            recursive_c=np.append(self.recursive_c, 0.0),
+            recursive_l=np.append(self.recursive_l, 0),
+            t=np.append(self.t, np.inf),
+            least_shares=np.hstack([self.least_shares, np.zeros((rows, many))]),
+            most_shares=np.hstack([self.most_shares, np.full((rows, many), np.inf)]),
+            least_values=np.append(self.least_values, 0),
+            shares=np.append(self.shares, np.zeros(many)),
+            order=np.append(self.order, np.arange(many)),
+            edge_starts=np.append(self.edge_starts, self.edge_starts[-1]),
+            people=len(self.starts) - 1,
+        )
+
+    @property
+    def of_records(self) -> ClassTest:
+        """The test that counts records, and no people: it lets every class pass that this one does."""
+        if self.people < 0:
+            return self
+        values = int(self.starts[self.people])
+        return self._replace(
+            codes=self.codes[:, : self.people],
+            starts=self.starts[:-1],
+            distinct_l=self.distinct_l[:-1],
+            entropy=self.entropy[:-1],
+            recursive_c=self.recursive_c[:-1],
+            recursive_l=self.recursive_l[:-1],
+            t=self.t[:-1],
+            least_shares=self.least_shares[:, :values],
+            most_shares=self.most_shares[:, :values],
+            least_values=self.least_values[:-1],
+            shares=self.shares[:values],
+            order=self.order[:values],
+            edge_starts=self.edge_starts[:-1],
+            people=-1,
+        )
 
 
 def _only_size(test: ClassTest) -> bool:
@@ -189,13 +251,17 @@ def broken_classes(test: ClassTest, order: NDArray[np.int64], starts: NDArray[np
         rows = order[starts[c] : starts[c + 1]]
         counts = count_values(test, rows)
         size = len(rows)
+        enough = size >= test.k
         distinct = entropic = recursive = close = True
         for j in range(len(test.starts) - 1):
+            if j == test.people:
+                enough &= _distinct_enough(test, counts, j)
+                continue
             distinct &= _distinct_enough(test, counts, j)
             entropic &= _entropic_enough(test, counts, size, j)
             recursive &= _recursive_enough(test, counts, size, j)
             close &= _close_enough(test, counts, size, j)
-        broken[0] += size < test.k
+        broken[0] += not enough
         broken[1] += not distinct
         broken[2] += not entropic
         broken[3] += not recursive

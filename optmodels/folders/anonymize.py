@@ -34,6 +34,7 @@ from optmodels.report import Dossier, page
 from optmodels.solver import OnProgress, Progress
 from optmodels.solver.interrupt import Interrupt
 from optmodels.table.encoding import check_told_apart
+from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
 from solvers.blocks import USUAL, Blocks, blocks_optimise
@@ -267,10 +268,11 @@ class _Flow:
         given = [(part, some, plan, draft, types) for part, some in members.items() if some]
         written = self._each("writing parts", groups.put_together, given)
         tally = reduce(Tally.merged, (part.tally for part in written))
+        made = plan.roles.hierarchies.items()
         ground = Ground(
             {name: levels.values for name, levels in plan.whole.sensitive.items()},
             dict(zip(plan.whole.sensitive, plan.whole.sensitive_ordered, strict=True)),
-            {name: h for name, h in plan.roles.hierarchies.items() if name in plan.whole.sensitive},
+            {name: tree for name, tree in made if name in plan.whole.sensitive and isinstance(tree, Hierarchy)},
         )
         quasi = list(plan.roles.quasi)
         judged = self._each("auditing", groups.judge, [(part.file, quasi, ground, tally) for part in written])

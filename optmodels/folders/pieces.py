@@ -18,6 +18,7 @@ from optmodels.errors import InputError
 from optmodels.files import write_whole
 from optmodels.recoding import Method
 from optmodels.table import Table
+from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.reading import NULLABLE
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
@@ -92,6 +93,17 @@ def check_roles(roles: Roles) -> None:
             f"missing='{roles.missing}' needs all of a column at once, and a folder is read in pieces: fill the gaps "
             "beforehand, or use missing='drop' or missing='error'."
         )
+    if roles.person is not None:
+        raise InputError(
+            f"person='{roles.person}' counts people in every class, and a folder is anonymised in groups that do not "
+            "know whose records they hold: read it as one table, or leave each person one record."
+        )
+    for name, tree in roles.hierarchies.items():
+        if not isinstance(tree, Hierarchy):
+            raise InputError(
+                f"The hierarchy of '{name}' is made of all its values, and a folder is read in pieces: give it as a "
+                "file with all of them, which 'optmodels hierarchy' writes."
+            )
     for name, bins in roles.bins.items():
         if isinstance(bins, int):
             raise InputError(

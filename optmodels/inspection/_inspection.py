@@ -63,6 +63,7 @@ class Inspection:
             quasi=quasi,
             sensitive=self.named("sensitive"),
             identifiers=self.named("identifier"),
+            person=next(iter(self.named("person")), None),
             others=dict.fromkeys(self.named("drop"), "drop") or "error",
         )
 
@@ -132,20 +133,12 @@ def _repeated(columns: Mapping[str, Column], found: Mapping[str, Proposal]) -> l
     """Identifiers that several records have."""
     told = []
     for name, proposal in found.items():
-        column = columns[name]
-        again = {value: count for value, count in column.counts.items() if count > 1}
-        if proposal.role == "identifier" and again:
+        again = columns[name].repeats
+        if proposal.role in ("identifier", "person") and again:
             records = sum(again.values())
-            told.append(
-                Finding(
-                    name,
-                    "repeated identifier",
-                    f"{records:,} records share it with another: {len(again):,} people with several records each",
-                    records,
-                    tuple(list(again)[:5]),
-                    f"k must count people, not records: person = '{name}' (--person {name})",
-                )
-            )
+            what = f"{records:,} records share it with another: {len(again):,} people with several records each"
+            remedy = f"k must count people, not records: person = '{name}' in the role file, or --person {name}"
+            told.append(Finding(name, "repeated identifier", what, records, tuple(list(again)[:5]), remedy))
     return told
 
 

@@ -63,6 +63,11 @@ class Column:
         """The share of records that are alone with their value."""
         return sum(1 for count in self.counts.values() if count == 1) / max(self.records, 1)
 
+    @cached_property
+    def repeats(self) -> dict[str, int]:
+        """The values that several records have, and how many."""
+        return {value: count for value, count in self.counts.items() if count > 1}
+
     @property
     def distinction(self) -> float:
         """Different values per record."""

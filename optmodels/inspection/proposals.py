@@ -18,7 +18,7 @@ from optmodels.inspection.vocabulary import (
 )
 from optmodels.table.roles import Kind
 
-ProposedRole = Literal["identifier", "quasi", "sensitive", "drop"]
+ProposedRole = Literal["identifier", "person", "quasi", "sensitive", "drop"]
 
 _UNIQUE_TEXT = 0.5  # the share of records alone with their text from which on the text is rather a name or a note
 _MANY_IDS = 0.1  # values per record from which on an `id` rather names records than groups of them
@@ -37,7 +37,18 @@ class Proposal:
 
 def proposals(columns: Sequence[Column]) -> dict[str, Proposal]:
     """A role for every column."""
-    return {column.name: _proposal(column) for column in columns}
+    found = {column.name: _proposal(column) for column in columns}
+    naming = [column for column in columns if found[column.name].role == "identifier" and column.repeats]
+    if naming:
+        person = max(naming, key=_says_who)
+        reason = f"{found[person.name].reason}; {len(person.repeats):,} with several records: k must count people"
+        found[person.name] = Proposal("person", reason)
+    return found
+
+
+def _says_who(column: Column) -> int:
+    """How well the name of an identifier says that it is people who have it."""
+    return 2 * bool(said_by(column.name, PEOPLE)) + bool(said_by(column.name, MAY_NAME_A_PERSON))
 
 
 def _proposal(column: Column) -> Proposal:

@@ -21,6 +21,8 @@ def role_text(
         *_comment("A column is where it is for the reason beside it. Lines that change values are commented out."),
         "",
     ]
+    for name, one in proposals.items():
+        lines += [f"person = {toml(name)}  # {_one_line(one.reason)}"] if one.role == "person" else []
     for role, title in (("identifier", "identifiers"), ("sensitive", "sensitive")):
         lines += _listed(title, [(name, one.reason) for name, one in proposals.items() if one.role == role])
     lines += _missing(columns, proposals)

@@ -13,15 +13,17 @@ from optmodels.metrics.privacy import distinct_values
 from optmodels.partition import Histograms, Labels, class_sizes, group_frame
 
 
-def linkage(sizes: NDArray[np.int64], tau: float) -> int:
+def linkage(sizes: NDArray[np.int64], tau: float, people: NDArray[np.int64] | None = None) -> int:
     """Records that an attacker singles out with a probability 1 / |class| strictly above tau.
+
+    `people` says how many people the records of each class are of, where some have several.
 
     >>> linkage(np.array([1, 10, 20, 30]), tau=0.05)
     11
     """
     if not 0 <= tau <= 1:
         raise InputError(f"tau is a probability between 0 and 1, not {tau!r}.")
-    return int(sizes[1.0 / sizes > tau].sum())
+    return int(sizes[1.0 / (sizes if people is None else people) > tau].sum())
 
 
 def homogeneity(histograms: Mapping[str, Histograms]) -> dict[str, int]:

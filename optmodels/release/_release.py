@@ -187,7 +187,7 @@ def release(
     missing = table.n - len(kept)
     part = table.part(kept) if missing else table
     recoded = recode(part, classes[kept] if missing else labels, method, levels=levels)
-    frame = in_value_order(part.as_read(recoded))
+    frame, people = _in_value_order(part.as_read(recoded), part.people)
     seen = frame
     if missing and suppressed == "star":
         numbers = [str(name) for name, column in part.frame.items() if types.is_numeric_dtype(column.dtype)]
@@ -195,6 +195,7 @@ def release(
         seen, _ = without_suppressed(frame, missing)
     found = audit(
         table.as_measured(seen),
+        person=people,
         quasi=table.quasi,
         sensitive=table.sensitive,
         ordered=table.sensitive_orders,
@@ -227,7 +228,23 @@ def release(
         },
         kept=kept_columns(seen, table.quasi, table.sensitive),
     )
-    return Release(frame, noted, method, dict(provenance or {}), Recoded(table, canonical(labels), method, levels))
+    said = dict(provenance or {})
+    if table.repeated_identifiers:
+        said["repeated_identifiers"] = table.repeated_identifiers
+    if table.roles.person is not None:
+        said["person"] = table.roles.person
+    return Release(frame, noted, method, said, Recoded(table, canonical(labels), method, levels))
+
+
+def _in_value_order(
+    recoded: pd.DataFrame, people: NDArray[np.integer] | None
+) -> tuple[pd.DataFrame, NDArray[np.integer] | None]:
+    """The rows sorted by their values, and whose they are; among rows that are equal any order tells the same."""
+    if people is None:
+        return in_value_order(recoded), None
+    hidden = max(recoded.columns, key=len) + "_"
+    frame = in_value_order(recoded.assign(**{hidden: people}))
+    return frame.drop(columns=hidden), frame[hidden].to_numpy()
 
 
 def _kept_records(table: Table, classes: Labels, suppressed: Suppressed) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas.api import types
 
 from optmodels.errors import InputError, unknown
-from optmodels.partition import class_sizes, group_rows
+from optmodels.partition import class_sizes, group_rows, people_in
 from optmodels.table.cleaning import Report, cleaned, clipped
 from optmodels.table.collapsed import Collapsed
 from optmodels.table.encoded import Encoded
@@ -27,9 +27,11 @@ from optmodels.table.encoding import (
     level_column,
     natural_order,
     numeric_column,
+    sorted_levels,
     treat_missing,
 )
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.hierarchy_spec import HierarchySpec
 from optmodels.table.measuring import Measuring
 from optmodels.table.reading import as_frame, column_names, is_text_file, read_frame, without_missing_words
 from optmodels.table.roles import Kind, MoreRoles, Roles, Scaling, SomeRoles, names_roles
@@ -61,6 +63,7 @@ class Table:
     missing_report: dict[str, Any]  # what was done about missing values, and to which columns
     dropped: tuple[str, ...]  # columns that were there and are not kept, identifiers among them
     cleaning_report: Report  # how many cells each step of cleaning changed, by column
+    repeated_identifiers: dict[str, int]  # people with several records, by identifier, where `person` is not said
     _columns: Encoded
     _measuring: Measuring
 
@@ -94,10 +97,12 @@ class Table:
         kept = chosen.columns_kept(found)
         measured = [name for name, kind in chosen.quasi.items() if kind == "numeric"]
         measured += [name for name, kind in chosen.quasi.items() if kind == "ordinal" and name not in chosen.orders]
-        text = [name for name in kept if name not in measured and name not in chosen.bins]
+        # those that name people tell whether some have several records
+        naming = [name for name in dict.fromkeys([*chosen.identifiers, chosen.person]) if name is not None]
+        text = [name for name in (*kept, *naming) if name not in measured and name not in chosen.bins]
         verbatim = [name for name in kept if name not in chosen.complete]
-        frame = read_frame(path, columns=kept, text=text, verbatim=verbatim, **chosen.text_format)
-        texts = [name for name in text if name not in chosen.quasi] if is_text_file(path) else []
+        frame = read_frame(path, columns=[*kept, *naming], text=text, verbatim=verbatim, **chosen.text_format)
+        texts = [name for name in kept if name in text and name not in chosen.quasi] if is_text_file(path) else []
         table = object.__new__(cls)
         table._fill(frame, chosen, kept, texts)
         table.dropped = tuple(name for name in found if name not in kept)
@@ -113,10 +118,11 @@ class Table:
         """Check and clean the columns; those in `texts` are from a file without types, and may spell numbers."""
         names = roles.columns_kept(frame.columns) if kept is None else kept
         self.dropped = tuple(str(name) for name in frame.columns if name not in names)
+        self.repeated_identifiers = {} if roles.person else _repeated(frame, roles.identifiers)
         if not len(frame):
             raise InputError("The table has columns but no records.")
         frame = frame.set_axis(pd.RangeIndex(len(frame)))
-        columns = {name: frame[name] for name in names}
+        columns = {name: frame[name] for name in dict.fromkeys([*names, *roles.complete])}
         self.cleaning_report = {}
         columns |= cleaned({name: columns[name] for name in roles.complete}, roles.clean, self.cleaning_report)
         written: dict[str, pd.Series] = {}
@@ -141,12 +147,14 @@ class Table:
                 columns[name] = columns[name].astype(np.int64) if (numbers == np.rint(numbers)).all() else columns[name]
         for name, bins in roles.bins.items():
             columns[name] = binned(columns[name], bins, name)
-        kept_frame = pd.DataFrame(columns, copy=False)
+        roles = _with_hierarchies(roles, columns)
+        people = None if roles.person is None else sorted_levels(columns[roles.person], roles.person)[0]
+        kept_frame = pd.DataFrame({name: columns[name] for name in names}, copy=False)
         words = pd.DataFrame(
             {name: filled_alike(column, columns[name]) for name, column in written.items()}, index=kept_frame.index
         )
         kept_frame.index = words.index = pd.RangeIndex(len(kept_frame))
-        self._set(roles, Encoded(kept_frame, roles, words))
+        self._set(roles, Encoded(kept_frame, roles, words, people))
         self._columns.check()
 
     def _set(self, roles: Roles, columns: Encoded, whole: Whole | None = None) -> None:
@@ -158,6 +166,7 @@ class Table:
         other = object.__new__(Table)
         other.missing_report, other.cleaning_report = self.missing_report, self.cleaning_report
         other.dropped = self.dropped
+        other.repeated_identifiers = self.repeated_identifiers
         other._set(roles, columns, whole)
         return other
 
@@ -236,7 +245,7 @@ class Table:
     @property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """Generalisation hierarchies by column."""
-        return dict(self.roles.hierarchies)
+        return {name: tree for name, tree in self.roles.hierarchies.items() if isinstance(tree, Hierarchy)}
 
     @property
     def weights(self) -> dict[str, float]:
@@ -333,6 +342,25 @@ class Table:
         """The distribution of the values of the sensitive attributes, one after the other."""
         return self._measuring.sensitive_shares
 
+    @property
+    def people(self) -> Codes | None:
+        """(n,) which person each record is of; None where every record is a person of its own."""
+        return self._columns.people
+
+    @cached_property
+    def n_people(self) -> int:
+        """Number of people: of records, where nothing says which are of the same person."""
+        return self.n if self.people is None else len(np.unique(self.people))
+
+    def people_in(self, labels: ArrayLike) -> NDArray[np.int64]:
+        """How many different people each class 0..C-1 has: its size, where every record is a person.
+
+        >>> visits = pd.DataFrame({"patient": ["p1", "p1", "p2"], "age": [31, 31, 45]})
+        >>> Table(visits, quasi={"age": "numeric"}, person="patient").people_in([0, 0, 0])
+        array([2])
+        """
+        return people_in(labels, self.people)
+
     def level_codes(self, name: str) -> Codes:
         """Which level of a categorical or ordinal quasi-identifier each record has."""
         return self._columns.level_codes(name)
@@ -351,6 +379,7 @@ class Table:
         array([2, 1])
         """
         blocks: list[NDArray[Any]] = [self.values, self.codes, *([self.sensitive_codes] if sensitive else [])]
+        blocks += [] if self.people is None else [self.people[:, None]]
         inverse = group_rows([block[:, j] for block in blocks for j in range(block.shape[1])])
         counts = class_sizes(inverse)
         rows = np.empty(len(counts), np.int64)
@@ -468,6 +497,26 @@ class Table:
 
 def _loaded(roles: Roles | str | Path) -> Roles:
     return roles if isinstance(roles, Roles) else Roles.load(roles)
+
+
+def _repeated(frame: pd.DataFrame, identifiers: Sequence[str]) -> dict[str, int]:
+    """How many values of each identifier more than one record has, where any is."""
+    found: dict[str, int] = {}
+    for name in identifiers:
+        if name in frame.columns:
+            again = int((frame[name].value_counts() > 1).sum())
+            found |= {name: again} if again else {}
+    return found
+
+
+def _with_hierarchies(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
+    """The roles with hierarchies made of the values that there are, where they were said in a line."""
+    made = {
+        name: tree.build(columns[name].dropna().unique().tolist())
+        for name, tree in roles.hierarchies.items()
+        if isinstance(tree, HierarchySpec)
+    }
+    return roles.revised(hierarchies={**roles.hierarchies, **made}) if made else roles
 
 
 def _with_known_orders(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:

@@ -8,6 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from optmodels.errors import InputError
+
 # The usual ways to write a date, and to write a time after it. Two that read the same texts are told apart by days
 # above 12, and where there is none the first of them is taken.
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y")
@@ -26,6 +28,35 @@ def formats_of(texts: Sequence[str]) -> tuple[str, ...]:
     if not texts:
         return ()
     return tuple(form for form in FORMATS if _is_one(texts[0], form) and _fits(texts, form))
+
+
+def format_of(texts: Sequence[str], given: str | None = None) -> str:
+    """The format that dates are written in: the one given, or the only one that fits.
+
+    Raises:
+        InputError: one of the texts is no date in it, or none fits all, or days and months cannot be told apart.
+
+    >>> format_of(["31.12.1999", "01.02.2021"])
+    '%d.%m.%Y'
+    """
+    found = (given,) if given else formats_of(texts)
+    if not found:
+        likely = next((form for form in FORMATS if any(_is_one(text, form) for text in texts[:20])), None)
+        odd = next((text for text in texts if likely is None or not _is_one(text, likely)), texts[0])
+        raise InputError(
+            f"{odd!r} is no date that can be read beside the others; correct it, read it as missing "
+            "(clean.unknown), or say how dates are written, such as format = '%d.%m.%Y'."
+        )
+    if given:
+        odd_one = next((text for text in texts if not _is_one(text, given)), None)
+        if odd_one is not None:
+            raise InputError(f"{odd_one!r} is no date written as {given!r}; correct it, or give another format.")
+    if len({form.removesuffix(".%f") for form in found}) > 1:
+        raise InputError(
+            f"Dates such as {texts[0]!r} can be read as {found[0]!r} or as {found[1]!r}: say which, as in "
+            f"format = '{found[0]}'."
+        )
+    return found[0]
 
 
 def _is_one(text: str, form: str) -> bool:

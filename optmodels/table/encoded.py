@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from optmodels.errors import InputError, unknown
 from optmodels.table.encoding import Codes, check_told_apart, known_order, ordered_levels, sorted_levels
+from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.levels import Levels
 from optmodels.table.roles import Roles
 from optmodels.table.spelling import decimals, has_decimals
@@ -29,10 +30,13 @@ class Encoded:
     ([[31.0], [45.0]], [[1], [0]])
     """
 
-    def __init__(self, frame: pd.DataFrame, roles: Roles, as_read: pd.DataFrame | None = None) -> None:
+    def __init__(
+        self, frame: pd.DataFrame, roles: Roles, as_read: pd.DataFrame | None = None, people: Codes | None = None
+    ) -> None:
         self.frame, self.roles = frame, roles
         # columns that are released in other words than those in which they are measured
         self.as_read = pd.DataFrame(index=frame.index) if as_read is None else as_read
+        self.people = people  # (n,) which person each record is of; None where every record is a person
 
     @property
     def n(self) -> int:
@@ -54,9 +58,10 @@ class Encoded:
         for name in self.roles.encoded:
             if name in self.roles.orders or self.roles.quasi.get(name) == "ordinal":
                 self._encode(name)
-            if name in self.roles.hierarchies:
+            hierarchy = self.roles.hierarchies.get(name)
+            if isinstance(hierarchy, Hierarchy):
                 try:
-                    self.roles.hierarchies[name].codes(self.frame[name].unique())
+                    hierarchy.codes(self.frame[name].unique())
                 except InputError as problem:
                     raise InputError(f"Column '{name}': {problem}") from problem
         for name, levels in zip(self.roles.sensitive, self.sensitive_levels, strict=True):
@@ -131,8 +136,9 @@ class Encoded:
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Encoded:
         """Some of the records, with the levels of all."""
-        index = pd.RangeIndex(len(rows))
-        part = Encoded(self.frame.take(rows).set_axis(index), self.roles, self.as_read.take(rows).set_axis(index))
+        index, people = pd.RangeIndex(len(rows)), None if self.people is None else self.people[rows]
+        words = self.as_read.take(rows).set_axis(index)
+        part = Encoded(self.frame.take(rows).set_axis(index), self.roles, words, people)
         known = vars(part)
         for name in ("levels", "decimals", "sensitive_levels", "sensitive_ordered"):
             known[name] = getattr(self, name)
@@ -144,7 +150,7 @@ class Encoded:
         self, quasi: Mapping[str, Levels], sensitive: Mapping[str, Levels], ordered: tuple[bool, ...]
     ) -> Encoded:
         """The same records, numbered by the levels of a larger table."""
-        part = Encoded(self.frame, self.roles, self.as_read)
+        part = Encoded(self.frame, self.roles, self.as_read, self.people)
         known = vars(part)
         known["quasi_levelled"] = _numbered_by(quasi, self.quasi_levelled)
         known["sensitive_levelled"] = _numbered_by(sensitive, self.sensitive_levelled)

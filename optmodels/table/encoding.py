@@ -379,6 +379,11 @@ def treat_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str
             report["records_dropped"] = int(len(whole) - whole.sum())
         case "impute":
             for name in gaps:
+                if name == roles.person:
+                    raise InputError(
+                        f"Column '{name}' says whose record it is, which cannot be imputed; fill in its "
+                        f"{int(gaps[name].sum()):,} missing cells, or leave these records out with missing='drop'."
+                    )
                 value = _typical(columns[name], name, by_mean=roles.is_number(name))
                 treated[name] = columns[name].fillna(value)
                 report["columns"][name]["filled_with"] = value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ class Hierarchy:
     node_levels: NDArray[np.int32]  # level of each node
     parents: NDArray[np.int32]  # parent of each node, -1 for the root
     leaf_counts: NDArray[np.int64]  # values below each node
+    spec: Mapping[str, Any] | None = None  # what it was made from, if that was said in a line
 
     def __init__(self, values: Iterable[Hashable], levels: Sequence[Sequence[str]]) -> None:
         leaves = pd.Index(list(values))
@@ -194,6 +196,17 @@ class Hierarchy:
                 names = [_set_label(leaves[a:b], intervals) for a, b in pairwise(starts)]
                 levels.append([names[group] for group in groups])
         return cls(leaves.tolist(), levels)
+
+    def with_values(self, values: Iterable[Hashable]) -> Hierarchy:
+        """The same tree over other values, one for each leaf in its order; what nodes are called stays.
+
+        >>> Hierarchy(["may", "june"], []).with_values([5, 6]).generalise([6], 0).tolist()
+        ['june']
+        """
+        other = copy(self)
+        other.values = pd.Index(list(values))
+        other._texts = pd.Index([_text(value) for value in other.values], dtype=object)
+        return other
 
     @property
     def n_levels(self) -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from optmodels.errors import InputError
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.hierarchy_spec import EXAMPLES, HierarchySpec
 
 
 def written(roles: Mapping[str, Any]) -> str:
@@ -19,7 +20,8 @@ def written(roles: Mapping[str, Any]) -> str:
     tables: list[str] = []
     for name, value in roles.items():
         if isinstance(value, dict):
-            for column, entry in value.items():
+            said = {column: _in_a_line(entry) for column, entry in value.items()}
+            for column, entry in said.items():
                 if isinstance(entry, Hierarchy):
                     values, *levels = (part.tolist() for _, part in entry.to_frame().items())
                     tables += [
@@ -28,7 +30,7 @@ def written(roles: Mapping[str, Any]) -> str:
                         f"values = {toml(values)}",
                         f"levels = {toml(levels)}",
                     ]
-            plain = {column: entry for column, entry in value.items() if not isinstance(entry, Hierarchy)}
+            plain = {column: entry for column, entry in said.items() if not isinstance(entry, Hierarchy)}
             entries = [f"{key(column)} = {toml(entry)}" for column, entry in plain.items()]
             tables += ["", f"[{name}]", *entries] if entries else []
         elif value is not None:
@@ -44,16 +46,34 @@ def parsed(text: str) -> dict[str, Any]:
         raise InputError(f"This is not valid TOML: {problem}.") from problem
 
 
-def hierarchy(name: str, form: object, folder: Path) -> Hierarchy:
-    """A column's hierarchy: the name of a file, what `written` makes of it, or one that is made already."""
+def _in_a_line(entry: object) -> object:
+    """What a hierarchy was made from, where that is said in a line; anything else as it is."""
+    match entry:
+        case HierarchySpec():
+            return entry.to_dict()
+        case Hierarchy(spec=dict() as spec):
+            return spec
+    return entry
+
+
+def hierarchy(name: str, form: object, folder: Path) -> Hierarchy | HierarchySpec:
+    """A column's hierarchy: a file's name, a specification, what `written` makes of it, or one made already."""
     match form:
-        case Hierarchy():
+        case Hierarchy() | HierarchySpec():
             return form
+        case {"kind": "csv", "file": str() as file, **rest} if not rest:
+            return Hierarchy.from_csv(folder / file)
+        case {"kind": kind, **rest}:
+            return HierarchySpec.of({"kind": kind} | {str(setting): value for setting, value in rest.items()}, name)
         case str():
             return Hierarchy.from_csv(folder / form)
         case {"values": list() as values, "levels": list() as levels, **rest} if not rest:
             return Hierarchy(values, levels)
-    raise InputError(f"The hierarchy of '{name}' must be a file name, or have 'values' and 'levels'.")
+    examples = " or ".join(EXAMPLES.values())
+    raise InputError(
+        f"The hierarchy of '{name}' must be a file name, or have 'values' and 'levels', or be said in a line, such as "
+        f"{examples}, not {form!r}."
+    )
 
 
 def key(name: str) -> str:

@@ -17,6 +17,7 @@ from optmodels.files import write_whole
 from optmodels.table import role_file
 from optmodels.table.cleaning import Cleaning
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.hierarchy_spec import HierarchySpec
 from optmodels.table.reading import TextFormat
 from optmodels.table.role_checks import (
     check_column_names,
@@ -32,6 +33,7 @@ Others = Literal["error", "keep", "drop"]
 Missing = Literal["error", "category", "drop", "impute"]
 Scaling = Literal["none", "standard", "range"]
 Bins = int | Sequence[float]
+AnyHierarchy = Hierarchy | HierarchySpec
 
 Taker = TypeVar("Taker", bound=Callable[..., Any])
 
@@ -41,6 +43,7 @@ class MoreRoles(TypedDict, total=False):
 
     sensitive: str | Sequence[str] | None
     identifiers: str | Sequence[str] | None
+    person: str | None
     target: str | None
     others: Others | Mapping[str, Literal["keep", "drop"]] | None
     missing: Missing | None
@@ -49,7 +52,7 @@ class MoreRoles(TypedDict, total=False):
     gamma: float | None
     bins: Mapping[str, Bins] | None
     orders: Mapping[str, Sequence[object]] | None
-    hierarchies: Mapping[str, Hierarchy] | None
+    hierarchies: Mapping[str, AnyHierarchy | Mapping[str, Any] | str] | None
     ordered: str | Sequence[str] | None
     nominal: str | Sequence[str] | None
     separator: str | None
@@ -86,12 +89,14 @@ _DESCRIBES = {"describes": "columns"}  # of a field: it says more about some of 
 class Roles:
     """Everything about a table but its data; checked when made, and against columns by `columns_kept`.
 
-    A column has one role; only sensitive attributes may be the target as well.
+    A column has one role; only a sensitive attribute may be the target as well, and an identifier the person.
 
     Attributes:
         quasi: quasi-identifiers and their kinds, which a release recodes.
         sensitive: what nobody is to learn about a person.
         identifiers: columns that name a person, always dropped.
+        person: the column that says which records are of the same person, dropped as well; without it every record is
+            a person. It may be one of the identifiers.
         target: the column that a classifier is to predict, released as it is.
         others: what becomes of all other columns: 'keep', 'drop', or a choice for each by name.
         missing: what becomes of missing values.
@@ -100,7 +105,8 @@ class Roles:
         gamma: what a categorical mismatch costs.
         bins: edges that numeric sensitive attributes are cut at, or a number of quantiles.
         orders: values from lowest to highest, of ordinal quasi-identifiers and sensitive attributes.
-        hierarchies: generalisation hierarchies, of quasi-identifiers and sensitive attributes.
+        hierarchies: generalisation hierarchies, of quasi-identifiers and sensitive attributes, or what makes them of
+            values, such as {'kind': 'prefix', 'keep': [3, 2]}; see `HierarchySpec`.
         clean: what is done to values beforehand, see `Cleaning`; nothing unless asked for.
         ordered: sensitive attributes whose values have an order, of numbers or else of the alphabet.
         nominal: sensitive attributes whose values are names, all equally far apart, though they may be numbers.
@@ -116,6 +122,7 @@ class Roles:
     quasi: Mapping[str, Kind] = field(metadata=_role("quasi-identifier"))
     sensitive: tuple[str, ...] = field(default=(), metadata=_role("sensitive"))
     identifiers: tuple[str, ...] = field(default=(), metadata=_role("identifier"))
+    person: str | None = field(default=None, metadata=_role("person"))
     target: str | None = field(default=None, metadata=_role("target"))
     others: Others | Mapping[str, Literal["keep", "drop"]] = field(default="error", metadata=_role("other"))
     missing: Missing = "error"
@@ -124,7 +131,7 @@ class Roles:
     gamma: float = 1.0
     bins: Mapping[str, Bins] = field(default_factory=dict, metadata=_DESCRIBES)
     orders: Mapping[str, Sequence[object]] = field(default_factory=dict, metadata=_DESCRIBES)
-    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict, metadata=_DESCRIBES)
+    hierarchies: Mapping[str, AnyHierarchy] = field(default_factory=dict, metadata=_DESCRIBES)
     clean: Cleaning = field(default_factory=Cleaning)
     ordered: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
@@ -147,7 +154,8 @@ class Roles:
         self._set("gamma", checked_number("gamma", self.gamma))
         self._set("bins", {name: checked_bins(name, bins) for name, bins in self.bins.items()})
         self._set("orders", {name: checked_order(name, order) for name, order in self.orders.items()})
-        self._set("hierarchies", dict(self.hierarchies))
+        trees = {name: role_file.hierarchy(name, form, Path()) for name, form in self.hierarchies.items()}
+        self._set("hierarchies", trees)
         self._set("clean", Cleaning.of(self.clean))
         self._set("ordered", listed(self.ordered))
         self._set("nominal", listed(self.nominal))
@@ -177,7 +185,7 @@ class Roles:
                     raise InputError(f"Column names are text, not {name!r}; rename the column first.")
                 held.setdefault(name, []).append(role)
         for name, roles in held.items():
-            if len(roles) > 1 and roles != ["sensitive", "target"]:
+            if len(roles) > 1 and roles not in (["sensitive", "target"], ["identifier", "person"]):
                 raise InputError(f"Column '{name}' has two roles, {' and '.join(roles[:2])}; give it one.")
 
     def _by_role(self) -> list[tuple[str, tuple[str, ...]]]:
@@ -220,8 +228,8 @@ class Roles:
 
     @property
     def complete(self) -> tuple[str, ...]:
-        """The columns that may have no missing value: those that are encoded, and the target."""
-        return tuple(dict.fromkeys([*self.encoded, *_columns("target", self.target)]))
+        """The columns that may have no missing value: those that are encoded, the target and the person."""
+        return tuple(dict.fromkeys([*self.encoded, *_columns("target", self.target), *_columns("person", self.person)]))
 
     def is_number(self, name: str) -> bool:
         """Whether the values of a column must be numbers: a numeric quasi-identifier, or binned."""
@@ -260,10 +268,10 @@ class Roles:
         if undecided := self.undecided(present):
             raise InputError(
                 f"These columns have no role: {', '.join(undecided)}. Name them as quasi-identifiers (quasi=), "
-                "sensitive=, target= or identifiers= (always dropped), or decide on the rest with others='drop' or "
-                "others='keep' (kept as they are), or one by one with others={name: 'keep' or 'drop'}."
+                "sensitive=, target=, person= or identifiers= (always dropped), or decide on the rest with "
+                "others='drop' or others='keep' (kept as they are), or one by one with others={name: 'keep' or 'drop'}."
             )
-        left_out = {*self.identifiers, *(self._without_role(present) if self.others == "drop" else ())}
+        left_out = {*self.identifiers, self.person, *(self._without_role(present) if self.others == "drop" else ())}
         if isinstance(self.others, dict):
             left_out.update(name for name, choice in self.others.items() if choice == "drop")
         return tuple(name for name in present if name not in left_out)
@@ -281,7 +289,7 @@ class Roles:
 
         >>> known = Roles(quasi={"age": "numeric", "town": "categorical"}, weights={"town": 2.0})
         >>> known.reassigned(sensitive="town")
-        Roles(quasi={'age': 'numeric'}, sensitive=('town',), identifiers=(), target=None, others='error', ...)
+        Roles(quasi={'age': 'numeric'}, sensitive=('town',), identifiers=(), person=None, target=None, ...)
         """
         given = given_roles(**roles)
         changed: dict[str, Any] = {}
@@ -289,7 +297,7 @@ class Roles:
             taken = {
                 column
                 for other in _ROLES
-                if other in given and {name, other} != {"sensitive", "target"}
+                if other in given and {name, other} not in ({"sensitive", "target"}, {"identifiers", "person"})
                 for column in _columns(other, given[other])
             }
             changed[name] = given[name] if name in given else _without(getattr(self, name), taken)
@@ -302,7 +310,8 @@ class Roles:
             known = [name for name in getattr(self, setting) if name not in listed(given.get(other))]
             known = [name for name in known if name in listed(changed["sensitive"]) and name not in newly]
             changed[setting] = (*known, *newly)
-        encoded = {*changed["quasi"], *listed(changed["sensitive"]), *_columns("target", changed["target"])}
+        roled = ("quasi", "sensitive", "target", "person")
+        encoded = {column for name in roled for column in _columns(name, changed[name])}
         steps = self.clean.without({name for name in self.clean.columns if name not in encoded})
         changed["clean"] = steps.with_more(given.get("clean", {}))
         return replace(self, **{**given, **changed})
@@ -390,7 +399,7 @@ def _columns(name: str, value: Any) -> tuple[str, ...]:
     """The columns that the field of this name and value gives its role."""
     if name == "others":
         return tuple(value) if isinstance(value, Mapping) else ()
-    return () if value is None else listed(value) if name != "target" else (value,)
+    return () if value is None else listed(value) if name not in ("target", "person") else (value,)
 
 
 def _without(value: Any, columns: set[str]) -> Any:

@@ -288,7 +288,7 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
         classes = EveryClass(priced)
 
         def by_enumeration(least: Floats, seconds: float, useful: float) -> Answer:
-            began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropy)
+            began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropies)
 
             def halted() -> bool:
                 return run.interrupt.pressed or run.seconds - began > seconds
@@ -308,7 +308,7 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
     exact = registry.solver(solver)()
 
     def by_solver(least: Floats, seconds: float, useful: float) -> Answer:
-        bounded = entropies.at(np.maximum(least, problem.test.entropy / log(2)).tolist())
+        bounded = entropies.at(np.maximum(least, problem.test.entropies / log(2)).tolist())
         limit = None if seconds == inf else max(seconds, 0.1)
         answer = exact.solve(bounded, time_limit=limit, seed=run.seed)
         if answer.stop is Stop.INTERRUPTED:

@@ -113,7 +113,7 @@ class LevelBounds:
         price = compiled_price(priced)
         self._most, self._run = problem.require(EntropyLevels).most, run
         self._k, self._scale = problem.test.k, priced.scale
-        self._kinds = Kinds.of(price, problem.test)
+        self._kinds = Kinds.of(price, problem.test.of_records)  # a bound, then, of what counts people as well
         self._known = Bound(-inf, _nearest_costs(self._kinds, price, self._k))
         self._everyone = price.total(np.zeros(price.n, np.int64))
 

@@ -58,6 +58,7 @@ class EveryClass:
         self.prices, self.entropies = _price_all(
             price.kind, price.numeric, price.codes, price.code_weights, _without_entropy(test)
         )
+        self.entropies = self.entropies[: len(test.entropies)]
         self._scale = float(price.of(np.arange(self.n))) or 1.0
         self._k, self._n_classes = test.k, priced.n_classes
         self._pool: list[int] = []

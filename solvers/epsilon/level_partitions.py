@@ -93,8 +93,8 @@ class LevelPartitions:
 
     def _search(self, least: Floats, start: Labels | None, seconds: float, seed: int) -> float:
         """The loss of the partition that local search makes of `start`, or of a construction, or of everyone."""
-        asked = np.maximum(least * (1 - _TIE), self._priced.test.entropy / np.log(2))
-        test = self._priced.test._replace(entropy=asked * np.log(2))
+        asked = np.maximum(least * (1 - _TIE), self._priced.test.entropies / np.log(2))
+        test = self._priced.test.with_entropies(asked * np.log(2))
         price, n_classes = compiled_price(self._priced), self._priced.n_classes
         first = start if start is not None else first_partition(price, test, n_classes)
         if first is None:

@@ -193,7 +193,7 @@ class Intensifier:
         per_evaluation = _STEPS + _STEPS_PER_RECORD * self.price.n
         steps = max(_LEAST_STEPS, _LEAP_STEPS * self.price.n) * 10 ** draw.random()
         steps = int(min(steps, most * per_evaluation, inf if seconds is None else seconds * _STEPS_A_SECOND))
-        floors = self.test.entropy if draw.random() < 0.5 else test.entropy
+        floors = self.test.entropies if draw.random() < 0.5 else test.entropies
         deadline = inf if seconds is None else now() + seconds
 
         def halted() -> bool:
@@ -241,11 +241,11 @@ def _key(test: ClassTest) -> tuple[float, ...]:
 
 
 def _entropic(test: ClassTest, bits: Floats) -> ClassTest:
-    return test._replace(entropy=np.maximum(test.entropy, bits * log(2)))
+    return test.with_entropies(np.maximum(test.entropies, bits * log(2)))
 
 
 def _close(test: ClassTest, t: float) -> ClassTest:
-    return test._replace(t=np.minimum(test.t, t))
+    return test._replace(t=np.where(np.arange(len(test.t)) == test.people, np.inf, np.minimum(test.t, t)))
 
 
 def _diverse(test: ClassTest) -> ClassTest:
@@ -253,4 +253,4 @@ def _diverse(test: ClassTest) -> ClassTest:
 
 
 def _unlinkable(test: ClassTest, tau: float) -> ClassTest:
-    return test._replace(k=max(test.k, ceil(1 / tau - 1e-9)))
+    return test.with_k(max(test.k, ceil(1 / tau - 1e-9)))

@@ -19,7 +19,7 @@ def test_a_role_file_is_written_that_anonymize_takes(run: Run, people: Path) -> 
 
 
 def test_what_was_seen_as_json(run: Run, people: Path, unchanged: None) -> None:
-    seen = json.loads(run("inspect", people, "--json").output)
+    seen = json.loads(run("inspect", people, "--json").stdout)
     assert seen["records"] == 40
     assert seen["columns"]["name"]["role"] == "identifier"
     assert {finding["kind"] for finding in seen["findings"]} == {"nearly unique"}
