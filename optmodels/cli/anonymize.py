@@ -38,6 +38,7 @@ def anonymize(
     seed: options.Seed = 0,
     out: options.Out = None,
     recode: options.Recode = None,
+    suppressed: options.Suppressed = None,
     report: options.Report = None,
     json: options.Json = False,
 ) -> None:
@@ -50,7 +51,7 @@ def anonymize(
     from optmodels.cli.typed_command import source
     from optmodels.cli.usual_limit import said, usual_limit
 
-    method = publishing.method_of(recode)
+    method, way = publishing.method_of(recode), publishing.way_of(suppressed)
     into_folder = folder.is_meant(data, out)
     if group_rows is not None and not into_folder:
         raise InputError("--group-rows is for a folder of Parquet files that is anonymised into a folder.")
@@ -91,6 +92,7 @@ def anonymize(
     publishing.publish(
         solution,
         method=method,
+        suppressed=way,
         out=out,
         report=report,
         source=source(data) if report else None,

@@ -56,13 +56,14 @@ def list_(
     show.listing([{key: _cell(value) for key, value in row.items()} for row in rows])
     if what == "formulations":
         show.say(f"All of them take conditions on sensitive values: {', '.join(_condition_options())}.")
+        show.say("All of them let records be left out of all classes: --suppress, --suppression-price.")
 
 
 def _own(parameters: dict[str, Any]) -> dict[str, Any]:
     """The parameters of a model without the conditions that all models take."""
-    from optmodels.cli.promise import CONDITION_OPTIONS
+    from optmodels.cli.promise import CONDITION_OPTIONS, SUPPRESSION_OPTIONS
 
-    return {name: value for name, value in parameters.items() if name not in CONDITION_OPTIONS}
+    return {name: value for name, value in parameters.items() if name not in CONDITION_OPTIONS + SUPPRESSION_OPTIONS}
 
 
 def _condition_options() -> list[str]:

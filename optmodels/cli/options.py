@@ -78,6 +78,14 @@ Recode = Annotated[
         rich_help_panel=FILES,
     ),
 ]
+Suppressed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="drop|star",
+        help="Records that are left out are dropped, or are rows that say nothing; dropped by default.",
+        rich_help_panel=FILES,
+    ),
+]
 Report = Annotated[
     Path | None,
     typer.Option(

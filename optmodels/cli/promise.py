@@ -13,7 +13,8 @@ from optmodels.errors import InputError
 
 # The parts of a promise, each an option of its own.
 CONDITION_OPTIONS = tuple(field.name for field in fields(SensitiveConditions))
-PROMISES = ("k", *CONDITION_OPTIONS)
+SUPPRESSION_OPTIONS = ("suppress", "suppression_price")
+PROMISES = ("k", *SUPPRESSION_OPTIONS, *CONDITION_OPTIONS)
 
 
 def option_of(name: str) -> str:
@@ -25,7 +26,13 @@ def option_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def promised(*, k: int | None = None, **typed: Sequence[str]) -> dict[str, Any]:
+def promised(
+    *,
+    k: int | None = None,
+    suppress: float | None = None,
+    suppression_price: float | None = None,
+    **typed: Sequence[str],
+) -> dict[str, Any]:
     """The parts of the promise that were asked for, as a formulation takes them.
 
     >>> promised(k=5, t=["illness=0.2,pay=0.3"], recursive=["3,2"])
@@ -34,11 +41,17 @@ def promised(*, k: int | None = None, **typed: Sequence[str]) -> dict[str, Any]:
     Traceback (most recent call last):
     optmodels.errors.InputError: --t 20: t must be a distance between distributions, from 0 where they are equal ...
     """
-    promise: dict[str, Any] = {} if k is None else {"k": k}
-    for name in PROMISES:
+    given = {"k": k, "suppress": suppress, "suppression_price": suppression_price}
+    promise: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if suppression_price is not None and not suppress:
+        raise InputError(
+            "--suppression-price is what leaving out a record costs, and none may be: add --suppress 0.05, or leave it "
+            "out."
+        )
+    for name in CONDITION_OPTIONS:
         if texts := typed.get(name):
             promise[name] = _condition(name, texts)
-    ways_first = sorted(promise.keys() - {"k"}, key=lambda name: (name not in HOW.values(), name))
+    ways_first = sorted(promise.keys() - given.keys(), key=lambda name: (name not in HOW.values(), name))
     for name in ways_first:
         alone = {key: promise[key] for key in (name, HOW.get(name, "")) if key in promise}
         try:

@@ -20,6 +20,23 @@ def _condition(metavar: str, told: str) -> Any:
 
 OPTIONS: dict[str, Any] = {
     "k": Annotated[int | None, typer.Option(help="The least number of records in a class.", rich_help_panel=PROMISE)],
+    "suppress": Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="The largest share of records that may be left out of all classes, such as 0.05; none by default.",
+            rich_help_panel=PROMISE,
+        ),
+    ],
+    "suppression_price": Annotated[
+        float | None,
+        typer.Option(
+            metavar="PRICE",
+            help="What leaving out a record adds to what is optimised; by default what one costs on average where all "
+            "are in one class.",
+            rich_help_panel=PROMISE,
+        ),
+    ],
     "distinct_l": _condition(
         "L|A=L,...",
         "The least number of distinct values of every sensitive attribute, or of those that are named; every condition "

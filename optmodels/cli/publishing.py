@@ -11,7 +11,7 @@ from optmodels.cli.output import Writer, page_writer, put_json, write_together
 from optmodels.cli.values import chosen
 from optmodels.errors import InputError
 from optmodels.problem import Problem
-from optmodels.release import Method, Release, recode
+from optmodels.release import Method, Release, Suppressed, recode
 from optmodels.solution import Solution
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ _FURTHER = (
 def method_of(recode: str | None) -> Method | None:
     """The recoding that was asked for, if any."""
     return None if recode is None else chosen("--recode", recode, get_args(Method))
+
+
+def way_of(suppressed: str | None) -> Suppressed:
+    """How records that are left out are released."""
+    return "drop" if suppressed is None else chosen("--suppressed", suppressed, get_args(Suppressed))
 
 
 def check_recoding(problem: Problem, method: Method | None) -> None:
@@ -45,6 +50,7 @@ def publish(
     solution: Solution,
     *,
     method: Method | None,
+    suppressed: Suppressed = "drop",
     out: Path | None,
     report: Path | None,
     source: Mapping[str, str] | None = None,
@@ -61,7 +67,7 @@ def publish(
     """
     if solution.labels is None and json:
         put_json(_record(solution, None) | dict(noted or {}))
-    release = solution.release(method=method)
+    release = solution.release(method=method, suppressed=suppressed)
     files: list[tuple[Path, Writer]] = []
     if out is not None:
         files.append((out, release.to_parquet if out.suffix.lower() == ".parquet" else _to_csv(release, solution)))

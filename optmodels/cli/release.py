@@ -24,6 +24,7 @@ def release(
     data: Annotated[str | None, typer.Option(metavar="FILE", help="Where the data is now, if it was moved.")] = None,
     out: options.Out = None,
     recode: options.Recode = None,
+    suppressed: options.Suppressed = None,
     report: options.Report = None,
     json: options.Json = False,
 ) -> None:
@@ -33,7 +34,7 @@ def release(
     from optmodels.cli.output import check_outputs
     from optmodels.cli.typed_command import source
 
-    method = publishing.method_of(recode)
+    method, way = publishing.method_of(recode), publishing.way_of(suppressed)
     check_outputs(
         {"--out": out, "--report": report},
         inputs=[*(folder / name for name in front_folder.NAMES), Path(data) if data else None],
@@ -44,6 +45,7 @@ def release(
     publishing.publish(
         front.judged(number),
         method=method,
+        suppressed=way,
         out=out,
         report=report,
         source=source(noted["data"], noted["sha256"]),

@@ -171,6 +171,8 @@ def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
     found: dict[str, float | None] = {name: audit[name] for name in ("records", "classes", "k")}
     if audit["people"] is not None:
         found = {"records": audit["records"], "people": audit["people"]["people"], **found}
+    if audit.get("suppressed"):
+        found["suppressed"] = audit["suppressed"]
     found |= {f"linked at {tau}": linked for tau, linked in audit["linkage"].items()}
     if audit["sensitive"]:
         found["homogeneous"] = audit["homogeneity"]["total"]

@@ -2,6 +2,7 @@
 
 from optmodels.solver._solver import SOLVERS, FrontSolver, Solver, solvers_for
 from optmodels.solver.installed import installed
+from optmodels.solver.leaving_out import leave_out_who_pays
 from optmodels.solver.run import CONTRADICTED, PROVEN, OnProgress, Progress, Run
 
 __all__ = [
@@ -14,5 +15,6 @@ __all__ = [
     "Run",
     "Solver",
     "installed",
+    "leave_out_who_pays",
     "solvers_for",
 ]

@@ -39,6 +39,13 @@ def leave_out(solver: Solver, problem: Problem, run: Run) -> None:
             run.offer(labels)
 
 
+def leave_out_who_pays(problem: Problem, run: Run) -> None:
+    """Offer the incumbent without those who pay for it to be left out, where some may be."""
+    if problem.suppression.most and run.labels is not None:
+        for labels in improved(problem, run.labels):
+            run.offer(labels)
+
+
 def leave_out_on_front(problem: Problem, run: Run) -> None:
     """Add to the points of a front what they become with more and more records left out."""
     for point in run.front:

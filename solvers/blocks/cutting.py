@@ -54,9 +54,9 @@ class Cuts:
         """The problem of a block, or of several up to the last."""
         rows = self.rows(block, last)
         if self.classes is None or self.class_starts is None:
-            return problem.require(Parts).restricted(rows, None)
+            return problem.part(rows).allowing(0)
         ends = self.class_starts[block], self.class_starts[(block if last is None else last) + 1]
-        return problem.require(Parts).restricted(rows, self.classes[slice(*ends)])
+        return problem.require(Parts).restricted(rows, self.classes[slice(*ends)]).allowing(0)
 
     @property
     def sizes(self) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ import numpy as np
 from optmodels.errors import whole
 from optmodels.problem import Problem
 from optmodels.solution import Stop
-from optmodels.solver import Run, Solver
+from optmodels.solver import Run, Solver, leave_out_who_pays
 from optmodels.structures import Priced, Structure
 from solvers.columns import candidate_centres, split_bound
 from solvers.columns.branching import BranchingTree
@@ -62,6 +62,7 @@ class Columns(Solver):
     requires: ClassVar[tuple[str, ...]] = ("highspy",)
     needs: ClassVar[tuple[type[Structure], ...]] = (Priced,)
     only: ClassVar[str] = f"up to {_MOST_RECORDS:,} records"
+    leaves_out: ClassVar[bool] = True
 
     cuts_a_round: int = 60
     node_limit: int = 50_000
@@ -95,15 +96,20 @@ class Columns(Solver):
         run.prove(0.0)  # no compiled price is negative
         if run.labels is None and (labels := first_partition(priced)) is not None:
             run.offer(labels)
+        leave_out_who_pays(problem, run)
         improved(priced, run)
+        leave_out_who_pays(problem, run)
         if run.value == 0.0:
             return
-        if problem.n < 2 * problem.test.k:  # everyone in one class is the only partition
+        if (
+            problem.n < 2 * problem.test.k and not priced.suppression.most
+        ):  # everyone in one class is the only partition
             run.offer(np.zeros(problem.n, np.int64))
             if run.value is not None:
                 run.prove(run.value)
                 return
-        if run.labels is not None and problem.n > _ALWAYS_LISTED and candidate_centres.applies(priced):
+        every = not priced.suppression.most
+        if every and run.labels is not None and problem.n > _ALWAYS_LISTED and candidate_centres.applies(priced):
             run.details["classes"] = "by their centres, which are searched for in boxes"
             candidate_centres.search(priced, run)
             return
@@ -153,7 +159,8 @@ def _polish(proof: Proof, certificate: Certificate | None) -> None:
     """Where no proof is in sight: the best of the classes at hand, a better bound, and local search again."""
     run = proof.run
     proof.combine(at_hand(proof, certificate, _AT_HAND), min(_SHARE * run.remaining, _AT_HAND_SECONDS))
-    if certificate is None and split_bound.applies(proof.instance) and run.value is not None:
+    everyone = not proof.instance.left_out
+    if everyone and certificate is None and split_bound.applies(proof.instance) and run.value is not None:
         end = run.seconds + min(_SPLIT_SHARE * run.remaining, _AT_HAND_SECONDS)
         split_bound.split_bound(proof.instance, proof.value, proof.prove, lambda: run.seconds > end)
     if run.time_limit is None:

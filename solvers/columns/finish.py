@@ -72,5 +72,6 @@ def at_hand(proof: Proof, certificate: Certificate | None, most: int) -> list[In
     duals = certificate.duals if certificate is not None else None if relaxed is None else relaxed.duals
     if duals is None or len(classes) <= most:
         return classes
+    classes = [members for members in classes if len(members) > 1]  # who is left out is combined with them anyway
     costs = [float(reduced_cost(proof.instance.types, duals, members)) for members in classes]
     return [classes[c] for c in sorted(range(len(classes)), key=costs.__getitem__)[:most]]

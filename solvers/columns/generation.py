@@ -71,6 +71,8 @@ class Generation:
         def late() -> bool:
             return now() > deadline or self.expired()
 
+        if self.instance.left_out:
+            return  # these bounds are of partitions of all records
         if split_bound.applies(self.instance):
             split_bound.split_bound(self.instance, goal, self.proved, late, first_stage_only=True)
         else:

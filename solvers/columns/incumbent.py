@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from optmodels.partition import Labels
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.solver import Run
 from optmodels.structures import Priced, compiled_price
 from solvers.local_search.construct import first_partition as construct
@@ -36,15 +36,19 @@ def improved(priced: Priced, run: Run, seconds: float | None = None, again: int 
         seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
     run.report("local search")
     fixed = priced.n_classes is not None
-    descent = Descent(compiled_price(priced), priced.test, run.labels, fixed=fixed, seed=run.seed + again)
+    inside = np.flatnonzero(run.labels != LEFT_OUT)  # who is left out stays so
+    price, test = compiled_price(priced).take(inside), priced.test.take(inside)
+    descent = Descent(price, test, run.labels[inside], fixed=fixed, seed=run.seed + again)
     found: list[Labels] = []
 
     def on_best(labels: Labels) -> None:
-        found.append(labels)
-        run.offer(labels)
+        everyone = np.full(n, LEFT_OUT, np.int64)
+        everyone[inside] = labels
+        found.append(everyone)
+        run.offer(everyone)
 
     try:
         follow(descent, Schedule(seconds=max(seconds, 1e-3)), on_best, lambda: run.interrupt.pressed)
     finally:
-        run.offer(descent.best)
+        on_best(descent.best)
     return found

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, count_values, meets
 from optmodels.kernels import kernel
-from optmodels.partition import group_rows
+from optmodels.partition import LEFT_OUT, group_rows
 from optmodels.price import HIERARCHY, SPREAD, Price, class_price, node_cost
 
 Floats = NDArray[np.float64]
@@ -69,6 +69,8 @@ class Instance:
     squared: Floats  # numeric part of the pairwise bound, before its constant
     disagreeing: Floats | None  # weighted categorical disagreements, before their constant
     distance: Floats  # both together: what guides heuristics, and bounds of any size
+    left_out: int = 0  # how many records may be in no class: as classes of one, which there are no others of
+    left_out_price: float = 0.0
 
     @property
     def n(self) -> int:
@@ -109,7 +111,9 @@ class Instance:
         return PairBound(size, distance, sums_of_nearest(distance, self.types.copies, size, everyone))
 
     def price(self, members: Ints) -> float:
-        """The price of a class given by the types of its records (repeated for copies)."""
+        """The price of a class given by the types of its records (repeated for copies); one alone is left out."""
+        if len(members) == 1:
+            return self.left_out_price
         types = self.types
         return float(class_price(types.kind, types.numeric, types.codes, types.code_weights, types.climbs, members))
 
@@ -120,10 +124,15 @@ class Instance:
         return bool(meets(self.types.test, count_values(self.types.test, members), len(members)))
 
     def classes(self, labels: Ints) -> list[Ints]:
-        """The classes of a partition of the records, each as the sorted types of its members."""
+        """The classes of a partition, each as the sorted types of its members, and those left out each alone."""
         order = np.lexsort((self.type_of, labels))
-        cuts = np.flatnonzero(np.diff(labels[order])) + 1
+        cuts = np.flatnonzero((np.diff(labels[order]) > 0) | (labels[order][1:] == LEFT_OUT)) + 1
         return np.split(self.type_of[order], cuts)
+
+    @property
+    def alone(self) -> list[Ints]:
+        """Every type as a record that is left out, where some may be."""
+        return [np.array([t]) for t in range(self.n_types)] if self.left_out else []
 
     def labels(self, classes: list[Ints]) -> Ints:
         """A partition of the records made of these classes; together they use every copy once."""
@@ -132,13 +141,20 @@ class Instance:
         labels = np.empty(self.n, np.int64)
         for label, members in enumerate(classes):
             for t in members:
-                labels[waiting[next_copy[t]]] = label
+                labels[waiting[next_copy[t]]] = label if len(members) > 1 else LEFT_OUT
                 next_copy[t] += 1
         return labels
 
 
 def make_instance(
-    price: Price, test: ClassTest, *, largest: int | None, n_classes: int | None, unit: float
+    price: Price,
+    test: ClassTest,
+    *,
+    largest: int | None,
+    n_classes: int | None,
+    unit: float,
+    left_out: int = 0,
+    left_out_price: float = 0.0,
 ) -> Instance:
     """Collapse equal records and prepare the pairwise bound; `unit` is what one record costs, roughly."""
     n = price.n
@@ -180,6 +196,8 @@ def make_instance(
         squared=squared,
         disagreeing=disagreeing,
         distance=squared if disagreeing is None else squared + disagreeing,
+        left_out=left_out,
+        left_out_price=left_out_price / unit,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import highspy
 import numpy as np
 
+from optmodels.suppression import NOBODY, Suppression
 from solvers.columns.instance import Floats, Ints
 from solvers.columns.master import Master
 
@@ -46,20 +47,25 @@ def cheapest_partition(
     *,
     n_classes: int | None = None,
     start: Sequence[Ints] | None = None,
+    suppression: Suppression = NOBODY,
 ) -> Combination:
-    """The cheapest partition of n records made of these classes, given by their records, within a time limit."""
-    pool, places = _pooled(classes, start or ())
-    prices = np.array([price(members) for members in pool])
+    """The cheapest partition of n records made of these classes, given by their records, within a time limit.
+
+    Records that are left out are classes of one, at their price.
+    """
+    alone = [np.array([record]) for record in range(n)] if suppression.most else []
+    pool, places = _pooled([*classes, *alone], start or ())
+    prices = np.array([price(members) if len(members) > 1 else suppression.price for members in pool])
     unit = float(np.abs(prices).mean()) or 1.0  # HiGHS knows absolute tolerances
-    ends = np.cumsum([0, *map(len, pool)])
-    columns = [np.append(members, n) for members in pool] if n_classes is not None else pool
+    most = [float(n if n_classes is None else n_classes), float(suppression.most)]
+    columns = [np.append(members, n if len(members) > 1 else n + 1) for members in pool]
     lp = highspy.HighsLp()
-    lp.num_col_, lp.num_row_ = len(pool), n + (n_classes is not None)
+    lp.num_col_, lp.num_row_ = len(pool), n + 2
     lp.col_cost_ = prices / unit
     lp.col_lower_, lp.col_upper_ = np.zeros(len(pool)), np.ones(len(pool))
-    once = np.array([1.0] * n + ([float(n_classes)] if n_classes is not None else []))
-    lp.row_lower_ = lp.row_upper_ = once
-    _fill(lp, ends + np.arange(len(ends)) if n_classes is not None else ends, np.concatenate(columns))
+    lp.row_lower_ = np.array([1.0] * n + [0.0 if n_classes is None else most[0], 0.0])
+    lp.row_upper_ = np.array([1.0] * n + most)
+    _fill(lp, np.cumsum([0, *map(len, columns)]), np.concatenate(columns))
     found = solve_program(lp, pool, seconds, places if start is not None else None)
     return replace(found, bound=found.bound * unit)
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import count_values, meets
-from optmodels.partition import members
+from optmodels.partition import LEFT_OUT, members
 from optmodels.price import PlainPrice
 from optmodels.problem import Problem
 from optmodels.solver import Run
 from optmodels.structures import Priced
+from optmodels.suppression import Suppression
 from solvers.columns.integer import cheapest_partition
 from solvers.local_search.by_judge import by_judge
 
@@ -92,11 +93,14 @@ def _combine(priced: Priced, classes: list[Rows], run: Run, *, complete: bool) -
         return
     share = 1.0 if complete else _COMBINING_SHARE  # of the time left: the search goes on afterwards
     seconds = _LONG if run.time_limit is None else share * run.remaining
-    best = cheapest_partition(priced.n, classes, priced.price.of, seconds, n_classes=priced.n_classes, start=start)
+    allowed = Suppression(priced.suppression.most, priced.left_out_price)
+    best = cheapest_partition(
+        priced.n, classes, priced.price.of, seconds, n_classes=priced.n_classes, start=start, suppression=allowed
+    )
     if best.classes is not None:
         labels = np.empty(priced.n, np.int64)
         for label, rows in enumerate(best.classes):
-            labels[rows] = label
+            labels[rows] = label if len(rows) > 1 else LEFT_OUT
         run.offer(labels)
     if not complete:
         return
@@ -110,4 +114,5 @@ def _combine(priced: Priced, classes: list[Rows], run: Run, *, complete: bool) -
 
 def _classes_of(labels: NDArray[np.int64]) -> list[Rows]:
     order, starts = members(labels)
-    return [order[a:b] for a, b in pairwise(starts)]
+    alone = [np.array([record]) for record in np.flatnonzero(labels == LEFT_OUT)]
+    return [*(order[a:b] for a, b in pairwise(starts)), *alone]

@@ -93,6 +93,8 @@ class CutSet:
 class Master:
     """min sum price * x, every record in one class, optionally a fixed number of classes, subset-row cuts.
 
+    Records that are left out are classes of one, and a row says how many they are at most.
+
     The first columns are artificial, two for each row, so that the LP is feasible whatever has been generated.
     Branching adds rows for how many pairs of records of two types are together, each with an artificial column.
     """
@@ -111,15 +113,14 @@ class Master:
         self._lp = highspy.Highs()
         self._lp.setOptionValue("output_flag", False)
         self._lp.setOptionValue("threads", 1)
-        sides = instance.types.copies.astype(np.float64)
-        if instance.n_classes is not None:
-            sides = np.append(sides, float(instance.n_classes))
-        self._n_rows = len(sides)
-        for side in sides:
-            self._lp.addRow(side, side, 0, np.zeros(0, np.int32), np.zeros(0))
-        self._n_artificial = 2 * len(sides)
-        rows = np.repeat(np.arange(len(sides)), 2)
-        self._add_columns([big] * self._n_artificial, range(self._n_artificial), rows, np.tile([1.0, -1.0], len(sides)))
+        least, most = self.row_bounds()
+        self._n_rows = len(most)
+        for low, high in zip(least, most, strict=True):
+            self._lp.addRow(low, high, 0, np.zeros(0, np.int32), np.zeros(0))
+        self._n_artificial = 2 * len(most)
+        rows = np.repeat(np.arange(len(most)), 2)
+        self._add_columns([big] * self._n_artificial, range(self._n_artificial), rows, np.tile([1.0, -1.0], len(most)))
+        self.add(instance.alone)
 
     def _add_columns(
         self,
@@ -185,8 +186,10 @@ class Master:
         """Row -> coefficient of a class, but for the rows of branching."""
         counts = counts_of(members)
         column: dict[int, float] = dict(counts)
-        if self.instance.n_classes is not None:
-            column[self._n_rows - 1] = 1.0
+        if len(members) == 1:
+            column[self._n_rows - 1] = 1.0  # the last row counts who is left out
+        elif self.instance.n_classes is not None:
+            column[self.instance.n_types] = 1.0
         for number, times in self.cuts.coefficients(counts).items():
             column[self._n_rows + number] = float(times)
         return column
@@ -243,12 +246,14 @@ class Master:
         if self.instance.n_classes is not None:
             sides = np.append(sides, float(self.instance.n_classes))
         right = np.array([self.cuts.right_side(number) for number in range(len(self.cuts))])
+        if self.instance.left_out:
+            right = np.append(float(self.instance.left_out), right)
         return np.append(sides, np.full(len(right), -np.inf)), np.append(sides, right)
 
     def dual_value(self, duals: Duals) -> float:
         """The duals times the right-hand sides: the Lagrangian bound before reduced costs are counted."""
         copies = self.instance.types.copies
-        value = float(duals.rows @ copies)
+        value = float(duals.rows @ copies) - self._left_out_gain(duals.rows)
         if self.instance.n_classes is not None:
             value += duals.each * self.instance.n_classes
         sides = copies[duals.members].sum(axis=1) // 2
@@ -256,6 +261,13 @@ class Master:
             place = self.pairs.index((pair[0], pair[1]))
             value -= charge * float((self._pair_most if charge > 0 else self._pair_least)[place])
         return value - float(duals.penalties @ sides)
+
+    def _left_out_gain(self, rows: Floats) -> float:
+        """What partitions save at most, by these duals, by leaving out the records whose duals are the highest."""
+        if not self.instance.left_out:
+            return 0.0
+        gains = np.repeat(rows - self.instance.left_out_price, self.instance.types.copies)
+        return float(np.maximum(np.sort(gains)[-self.instance.left_out :], 0.0).sum())
 
     def add_pair(self, pair: Pair) -> int:
         """A row that counts the pairs of records of these two types that are together; its number."""

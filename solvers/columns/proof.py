@@ -37,9 +37,12 @@ class Proof:
             largest=priced.largest,
             n_classes=priced.n_classes,
             unit=total / price.n,
+            left_out=priced.suppression.most,
+            left_out_price=priced.left_out_price,
         )
         self.scale = self.instance.unit / priced.scale
-        self.ceiling = whole / self.instance.unit  # no partition costs more than everyone in one class
+        # no partition costs more than everyone in one class, but for those who are left out
+        self.ceiling = whole / self.instance.unit + self.instance.left_out * self.instance.left_out_price
         self.master = Master(self.instance, big=10.0 * self.ceiling + 10.0)
         self.generation = Generation(
             self.instance,
@@ -104,6 +107,8 @@ class Proof:
         """Offer the best partition made of these classes; the bound on all of them, and whether it is settled."""
         began = now()
         start = None if self.run.labels is None else self.instance.classes(self.run.labels)
+        listed = {members.tobytes() for members in classes if len(members) == 1}
+        classes = [*classes, *(one for one in self.instance.alone if one.tobytes() not in listed)]
         best = combine(self.master, classes, min(seconds, self.run.remaining - _TO_SPARE), start)
         if best.classes is not None:
             self.offer(best.classes)

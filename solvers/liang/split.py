@@ -88,7 +88,7 @@ class LiangSplit(Solver):
         # a plain price takes as long as it is given, a compiled one hardly ever
         share = run.remaining / (1.0 if priced.compiled is not None else max(left, 1.0))
         time_limit = None if run.remaining == float("inf") else max(share, _LEAST_SECONDS)
-        part = problem.require(Parts).restricted(rows, None)
+        part = problem.part(rows).allowing(0)
         found = registry.solver(self.solver)().solve(part, time_limit=time_limit, seed=run.seed, start=labels[rows])
         if found.labels is not None:
             first = np.unique(found.labels, return_index=True)[1]
