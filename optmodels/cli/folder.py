@@ -48,8 +48,8 @@ def anonymize(
         )
     if model.suppress:
         raise InputError(
-            "From folder to folder nobody is left out yet: leave out --suppress, or name a file with --out to go by way "
-            "of memory."
+            "From folder to folder nobody is left out yet: leave out --suppress, or name a file with --out to go by "
+            "way of memory."
         )
     check_kept(kept_columns(first_records(data, roles), tuple(roles.quasi), roles.sensitive), allow_unique)
     with show.progress() as on_progress:
