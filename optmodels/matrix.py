@@ -29,6 +29,7 @@ TASKS: tuple[Task, ...] = ("solve", "pareto")
 # At levels that some partitions of the table into classes of K satisfy, and most do not.
 CONDITIONS: Mapping[str, Mapping[str, Any]] = {
     "k": {},
+    "suppress": {"suppress": 0.1},
     "distinct-l": {"distinct_l": 2},
     "entropy-l": {"entropy_l": 2.0},
     "recursive": {"recursive": (2.0, 2)},
@@ -173,7 +174,8 @@ def _claims(solver: Solver | str, problem: Problem | str, *, front: bool) -> tup
         reason = solver.refuses_front(problem) if front else solver.refuses(problem)
         if reason is not None:
             return None, reason
-        return ("proven" if solver.proves(problem, front=front) else "feasible"), None
+        own = not problem.suppression.most or solver.decides_suppression(problem)
+        return ("proven" if own and solver.proves(problem, front=front) else "feasible"), None
     except Exception as error:
         return None, _told(error)
 

@@ -18,10 +18,11 @@ from formulations._pyomo.condition_rows import ConditionRows
 from formulations._pyomo.gibbs import GibbsCuts
 from optmodels.conditions import ClassTest
 from optmodels.errors import RefusedError
-from optmodels.partition import Labels, canonical, class_sizes
+from optmodels.partition import LEFT_OUT, Labels, canonical, class_sizes
 from optmodels.price import Price
 from optmodels.problem import View
 from optmodels.problem.patience import still_wanted
+from optmodels.suppression import NOBODY, Suppression
 
 # Rows grow with the cube of the records: 60 make 100,000 of them, already far beyond what is solved to the end.
 MOST_RECORDS = 60
@@ -41,13 +42,18 @@ def partition_model(
     price_scale: float = 1.0,
     n_classes: int | None = None,
     largest: int | None = None,
+    suppression: Suppression = NOBODY,
 ) -> View[pyo.ConcreteModel]:
     """The model that minimises total price / price_scale over all partitions that pass the test.
+
+    Records may be left out, at the price of that, where nothing but size is tested.
 
     Raises:
         RefusedError: the table is too large, or the price is no spread.
     """
-    core = PartitionModel(price, test, price_scale=price_scale, n_classes=n_classes, largest=largest)
+    core = PartitionModel(
+        price, test, price_scale=price_scale, n_classes=n_classes, largest=largest, suppression=suppression
+    )
     core.model.objective = pyo.Objective(expr=core.model.loss)
     return core.view()
 
@@ -56,7 +62,14 @@ class PartitionModel:
     """The constraints and the loss; whoever builds it adds the objective and may free the entropy bounds."""
 
     def __init__(
-        self, price: Price, test: ClassTest, *, price_scale: float, n_classes: int | None, largest: int | None
+        self,
+        price: Price,
+        test: ClassTest,
+        *,
+        price_scale: float,
+        n_classes: int | None,
+        largest: int | None,
+        suppression: Suppression = NOBODY,
     ) -> None:
         if reason := too_large(price.n):
             raise RefusedError(f"There is no Pyomo view: {reason}")
@@ -66,8 +79,10 @@ class PartitionModel:
         self.test = test
         self.n = price.n
         self.most = min(self.n, largest or self.n)
-        # What a class leaves must be no record, or enough of them for a class of their own.
-        self.sizes = [m for m in range(test.k, self.most + 1) if m == self.n or self.n - m >= test.k]
+        # What a class leaves must be so few records that they are left out, or enough for a class of their own.
+        rests = {*range(suppression.most + 1), *range(test.k, self.n)}
+        self.sizes = [m for m in range(test.k, self.most + 1) if self.n - m in rests]
+        self.suppression = suppression
         self.model = pyo.ConcreteModel("partition")
         self._add_cliques(n_classes)
         self._add_modes()
@@ -104,7 +119,14 @@ class PartitionModel:
         # Sizes being whole, a pair lies wholly in the layer of its class: no integrality is needed here.
         model.layer = pyo.Var(pairs, sizes, bounds=(0, 1))
         model.classes = pyo.Var(sizes, domain=pyo.NonNegativeIntegers, bounds=lambda _, m: (0, n // m))
-        model.one_size = pyo.Constraint(range(n), rule=lambda _, i: sum(model.has_size[i, m] for m in sizes) == 1)
+        few = self.suppression.most > 0
+        model.left_out = pyo.Var(range(n) if few else [], domain=pyo.Binary)
+        model.one_size = pyo.Constraint(
+            range(n),
+            rule=lambda _, i: sum(model.has_size[i, m] for m in sizes) == (1 - model.left_out[i] if few else 1),
+        )
+        if few:
+            model.few_left_out = pyo.Constraint(expr=sum(model.left_out.values()) <= self.suppression.most)
         model.one_layer = pyo.Constraint(
             pairs, rule=lambda _, a, b: sum(model.layer[a, b, m] for m in sizes) == model.together[a, b]
         )
@@ -171,6 +193,7 @@ class PartitionModel:
                 float(weight) / price_scale * self.model.mismatches[j]
                 for j, weight in enumerate(self.price.code_weights)
             )
+            + self.suppression.price * sum(self.model.left_out.values())
         )
 
     def encode(self, labels: Labels) -> bool:
@@ -180,7 +203,14 @@ class PartitionModel:
         if not set(sizes.tolist()) <= set(self.sizes):
             return False
         model, codes = self.model, self.price.codes
-        own = sizes[labels]
+        out = labels == LEFT_OUT
+        if out.any() and not self.suppression.most:
+            return False
+        for i, variable in model.left_out.items():
+            variable.set_value(int(out[i]))
+        # those left out are classes of one, which no size and no pair knows of
+        labels = np.where(out, len(sizes) + np.arange(self.n), labels)
+        own = np.where(out, 1, np.append(sizes, np.ones(self.n, np.int64))[labels])
         for (a, b), variable in model.together.items():
             variable.set_value(int(labels[a] == labels[b]))
         for (a, b, m), variable in model.layer.items():
@@ -189,11 +219,12 @@ class PartitionModel:
             variable.set_value(int(own[i] == m))
         for m, variable in model.classes.items():
             variable.set_value(int((sizes == m).sum()))
-        modes = [
-            [int(np.bincount(codes[labels == c, j]).argmax()) for j in range(codes.shape[1])] for c in range(len(sizes))
-        ]
+        modes = {
+            int(c): [int(np.bincount(codes[labels == c, j]).argmax()) for j in range(codes.shape[1])]
+            for c in np.unique(labels)
+        }
         for (i, j, v), variable in model.mode.items():
-            variable.set_value(int(modes[labels[i]][j] == v))
+            variable.set_value(int(modes[int(labels[i])][j] == v))
         self.conditions.encode()
         self.gibbs.encode(labels)
         return True
@@ -202,7 +233,14 @@ class PartitionModel:
 def decode(model: pyo.ConcreteModel) -> Labels:
     """The classes of a solved partition model."""
     pairs = np.array([pair for pair, variable in model.together.items() if pyo.value(variable) > 0.5], np.int64)
-    return components(len(model.one_size), pairs.reshape(-1, 2))
+    return without_left_out(components(len(model.one_size), pairs.reshape(-1, 2)), model)
+
+
+def without_left_out(labels: Labels, model: pyo.ConcreteModel) -> Labels:
+    """The labels, those left out of all classes who are by the model's variables."""
+    result = labels.copy()
+    result[[i for i, variable in model.left_out.items() if pyo.value(variable) > 0.5]] = LEFT_OUT
+    return canonical(result)
 
 
 def components(n: int, pairs: np.ndarray) -> Labels:

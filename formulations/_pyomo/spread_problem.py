@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from optmodels.price import Price
 from optmodels.problem import PricedProblem, View
+from optmodels.suppression import NOBODY
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -22,6 +23,10 @@ class SpreadProblem(PricedProblem):
 
         return too_large(self.n)
 
+    def pyomo_leaves_out(self) -> bool:
+        """Conditions beyond k are rows of every record's class, and one that is left out has none."""
+        return self.test.only_size
+
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
         """The partition model, minimising the loss; least entropies are held by Gibbs cuts, added lazily.
 
@@ -31,5 +36,10 @@ class SpreadProblem(PricedProblem):
         from formulations._pyomo.partition_model import partition_model
 
         return partition_model(
-            self.price, self.test, price_scale=self.price_scale, n_classes=self.n_classes, largest=self.largest
+            self.price,
+            self.test,
+            price_scale=self.price_scale,
+            n_classes=self.n_classes,
+            largest=self.largest,
+            suppression=self.suppression if self.pyomo_leaves_out() else NOBODY,
         )

@@ -186,7 +186,9 @@ class AminifarProblem(BalancedProblem):
         means = sums / np.diff(starts)[:, None]
         if len(means) != len(self.centres):
             raise InputError(f"There are {len(self.centres)} centres and the partition has {len(means)} classes.")
-        return AminifarProblem(self.table, self._around(means), self.conditions, self.points, means)
+        around = AminifarProblem(self.table, self._around(means), self.conditions, self.points, means)
+        around._left_out_price = self.left_out_price if self.conditions.suppress else None
+        return around
 
     def _around(self, means: Floats) -> Aminifar:
         """The formulation with these centres written into it, where they can be said in the table's own units."""
@@ -215,6 +217,10 @@ class AminifarProblem(BalancedProblem):
         from formulations.aminifar.centre_model import too_large
 
         return too_large(self.n, len(self.centres))
+
+    def pyomo_leaves_out(self) -> bool:
+        """The view has a variable for every record that is left out."""
+        return True
 
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
         """The paper's model, equations 3 to 7, with whole caps."""

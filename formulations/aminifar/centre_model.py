@@ -10,7 +10,7 @@ import pyomo.environ as pyo
 from formulations._pyomo.condition_rows import ConditionRows, EntropyCuts
 from optmodels.errors import RefusedError
 from optmodels.flow import cheapest_matching, class_distances
-from optmodels.partition import Labels, members
+from optmodels.partition import LEFT_OUT, Labels, members
 from optmodels.problem import View
 from optmodels.problem.patience import still_wanted
 
@@ -47,7 +47,15 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
     costs = problem.assignment().arc_costs(problem.centres)(np.arange(n), np.arange(m))
     model = pyo.ConcreteModel("aminifar")
     model.B = pyo.Var(centres, records, domain=pyo.Binary)
-    model.together = pyo.Constraint(records, rule=lambda _, j: sum(model.B[i, j] for i in centres) == 1)  # eq. 4
+    suppression = problem.suppression
+    few = suppression.most > 0
+    model.left_out = pyo.Var(records if few else [], domain=pyo.Binary)
+    model.together = pyo.Constraint(  # eq. 4
+        records,
+        rule=lambda _, j: sum(model.B[i, j] for i in centres) == (1 - model.left_out[j] if few else 1),
+    )
+    if few:
+        model.few_left_out = pyo.Constraint(expr=sum(model.left_out.values()) <= suppression.most)
 
     def size(_: pyo.ConcreteModel, i: int) -> object:  # eq. 5
         still_wanted()
@@ -68,20 +76,25 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
             rule=lambda _, i, a: sum(float(points[j, a]) * model.B[i, j] for j in records) / int(problem.least[i]),
         )
     model.distance = pyo.Objective(  # eq. 3
-        expr=sum(float(costs[j, i]) * model.B[i, j] for i in centres for j in records) + penalties
+        expr=sum(float(costs[j, i]) * model.B[i, j] for i in centres for j in records)
+        + penalties
+        + suppression.price * sum(model.left_out.values())
     )
 
     def decode(solved: pyo.ConcreteModel) -> Labels:
         chosen = np.array([[pyo.value(solved.B[i, j], exception=False) or 0.0 for i in centres] for j in records])
-        return np.asarray(chosen.argmax(axis=1), np.int64)
+        return np.where(chosen.max(axis=1) > 0.5, chosen.argmax(axis=1), LEFT_OUT if few else chosen.argmax(axis=1))
 
     def encode(labels: Labels) -> bool:
         order, starts = members(labels)
-        if len(starts) - 1 != m:
+        out = labels == LEFT_OUT
+        if len(starts) - 1 != m or (out.any() and not few):
             return False
+        for j, variable in model.left_out.items():
+            variable.set_value(int(out[j]))
         columns = np.ascontiguousarray(problem.centres.T)
         total = class_distances(problem.points, columns, problem.model.metric, order, starts)
-        home = cheapest_matching(lambda first, last: total[first:last], m)[0][labels]
+        home = np.append(cheapest_matching(lambda first, last: total[first:last], m)[0], LEFT_OUT)[labels]
         for (i, j), variable in model.B.items():
             variable.set_value(int(home[j] == i))
         for (s, i, v), margin in model.margin.items():

@@ -70,4 +70,8 @@ class LiangSamaviProblem(PricedProblem):
 
         if reason := self.lacks_pyomo():
             raise RefusedError(f"There is no Pyomo view: {reason} Use 'columns'.")
-        return interval_model(self.price, self.test.k)
+        return interval_model(self.price, self.test.k, self.suppression)
+
+    def pyomo_leaves_out(self) -> bool:
+        """The view has a variable for every record that is left out."""
+        return True

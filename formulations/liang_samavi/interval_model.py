@@ -7,12 +7,13 @@ from itertools import combinations
 import numpy as np
 import pyomo.environ as pyo
 
-from formulations._pyomo.partition_model import components
+from formulations._pyomo.partition_model import components, without_left_out
 from optmodels.errors import RefusedError
-from optmodels.partition import Labels
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.price import Price
 from optmodels.problem import View
 from optmodels.problem.patience import still_wanted
+from optmodels.suppression import NOBODY, Suppression
 
 # Four rows for every pair and attribute: beyond this building takes longer than anyone waits for the solver.
 MOST_ROWS = 500_000
@@ -27,8 +28,8 @@ def too_large(price: Price) -> str | None:
     return f"the pairwise model of {price.n} records has {rows:,} rows; it is built up to {MOST_ROWS:,}."
 
 
-def interval_model(price: Price, k: int) -> View[pyo.ConcreteModel]:
-    """The model whose rows a, b have equal intervals where v_ab = 1, and k - 1 such partners each.
+def interval_model(price: Price, k: int, suppression: Suppression = NOBODY) -> View[pyo.ConcreteModel]:
+    """The model whose rows a, b have equal intervals where v_ab = 1, and k - 1 such partners each, or are left out.
 
     Intervals are in the price's own units (weight times share of the range). A record may have partners that are
     not each other's: their intervals are equal all the same, so connected records are one class. A categorical
@@ -49,10 +50,21 @@ def interval_model(price: Price, k: int) -> View[pyo.ConcreteModel]:
     model.y = pyo.Var(range(n), columns, bounds=lambda _, i, j: (float(least[j]), float(x[i, j])))
     model.z = pyo.Var(range(n), columns, bounds=lambda _, i, j: (float(x[i, j]), float(most[j])))
     model.held = pyo.Var(range(n), places, bounds=lambda _, i, j, s: (1, 1) if codes[i, j] == s else (0, 1))
+    few = suppression.most > 0
+    model.left_out = pyo.Var(range(n) if few else [], domain=pyo.Binary)
     model.partners = pyo.Constraint(
-        range(n), rule=lambda _, a: sum(model.v[min(a, b), max(a, b)] for b in range(n) if b != a) >= k - 1
+        range(n),
+        rule=lambda _, a: (
+            sum(model.v[min(a, b), max(a, b)] for b in range(n) if b != a)
+            >= (k - 1) * (1 - model.left_out[a] if few else 1)
+        ),
     )
     model.equal = pyo.ConstraintList()
+    if few:
+        model.few_left_out = pyo.Constraint(expr=sum(model.left_out.values()) <= suppression.most)
+        for (a, b), together in model.v.items():
+            model.equal.add(together + model.left_out[a] <= 1)
+            model.equal.add(together + model.left_out[b] <= 1)
     for (a, b), together in model.v.items():
         still_wanted()
         for j in columns:
@@ -71,9 +83,16 @@ def interval_model(price: Price, k: int) -> View[pyo.ConcreteModel]:
             for i in range(n)
             for j, s in places
         )
+        + suppression.price * sum(model.left_out.values())
     )
 
     def encode(labels: Labels) -> bool:
+        out = labels == LEFT_OUT
+        if out.any() and not few:
+            return False
+        for i, variable in model.left_out.items():
+            variable.set_value(int(out[i]))
+        labels = np.where(out, n + np.arange(n), labels)  # those left out are alone
         for (a, b), variable in model.v.items():
             variable.set_value(int(labels[a] == labels[b]))
         for i in range(n):
@@ -91,4 +110,4 @@ def interval_model(price: Price, k: int) -> View[pyo.ConcreteModel]:
 def decode(model: pyo.ConcreteModel) -> Labels:
     """The classes of a solved pairwise model: records connected by v."""
     pairs = np.array([pair for pair, variable in model.v.items() if pyo.value(variable) > 0.5], np.int64)
-    return components(len(model.partners), pairs.reshape(-1, 2))
+    return without_left_out(components(len(model.partners), pairs.reshape(-1, 2)), model)

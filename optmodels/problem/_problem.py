@@ -280,6 +280,10 @@ class Problem(ABC):
         """Why `to_pyomo` would refuse, found without building the model, or None."""
         return f"{type(self).__name__} has no Pyomo view." if type(self).to_pyomo is Problem.to_pyomo else None
 
+    def pyomo_leaves_out(self) -> bool:
+        """Whether the Pyomo view decides who is left out, where some may be; else it puts everybody into a class."""
+        return False
+
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
         """The model as a Pyomo ConcreteModel that any Pyomo solver can solve.
 
@@ -481,6 +485,10 @@ class ChosenObjectives(Problem):
             return self.original.lacks_pyomo()
         own = self.original.target.name
         return f"its Pyomo view optimises '{own}' and '{self.target.name}' is asked for: name '{own}' first."
+
+    def pyomo_leaves_out(self) -> bool:
+        """Whether the model's own view decides who is left out."""
+        return self.original.pyomo_leaves_out()
 
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
         """The model's own view, as long as its target is the first objective."""

@@ -63,6 +63,10 @@ class Milp(Solver):
                 return reason
         return problem.lacks_pyomo()
 
+    def decides_suppression(self, problem: Problem) -> bool:
+        """Where the view has a variable for every record that is left out."""
+        return problem.pyomo_leaves_out()
+
     def search(self, problem: Problem, run: Run) -> None:
         """Solve, add the cuts that the solutions violate, and solve again until there are none.
 

@@ -13,11 +13,13 @@ from optmodels.errors import RefusedError, whole
 from optmodels.flow import Bounds, Flow, dense_transport
 from optmodels.flow.dense import MOST_ARCS
 from optmodels.flow.pricing import ArcCosts
+from optmodels.partition import LEFT_OUT
 from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
 from optmodels.solver import PROVEN, FrontSolver, OnProgress, Run
 from optmodels.structures import Assignment, Structure
+from optmodels.suppression import Suppression
 from solvers.network.levels import first_level, levels, no_levels
 from solvers.network.sizes import CANNOT_MEET, search_sizes
 
@@ -72,6 +74,10 @@ class Network(FrontSolver):
         """Every point of a front is the optimum of its level."""
         return True
 
+    def decides_suppression(self, problem: Problem) -> bool:
+        """Those left out go to a centre of their own, at their price, where bounds do not depend on sizes."""
+        return problem.require(Assignment).bounds_at is None
+
     def search(self, problem: Problem, run: Run) -> None:
         """Solve over few arcs, price all of them, and repeat until none is missing."""
         assignment = problem.require(Assignment)
@@ -81,6 +87,8 @@ class Network(FrontSolver):
             return
         value, bounds = assignment.network()
         costs = assignment.arc_costs(_fixed(assignment))
+        if problem.suppression.most:
+            costs, bounds = _with_sink(costs, bounds, problem.suppression)
         if problem.n * len(bounds.least) <= MOST_ARCS and self._densely(costs, run, value, bounds):
             return
         with run.halting(grace=GRACE) as halt:
@@ -98,7 +106,7 @@ class Network(FrontSolver):
         finally:
             # Judging is as much work as a pricing, so only the last and best assignment is offered.
             if flow.feasible and (flow.placed >= 0).all():
-                run.offer(flow.placed)
+                run.offer(_without_sink(flow.placed, run.problem))
             run.details |= {"arcs": flow.n_arcs, "paths": flow.paths, "pricings": flow.pricings}
         if not flow.feasible:
             run.infeasible(CANNOT_MEET)
@@ -111,7 +119,7 @@ class Network(FrontSolver):
         found = dense_transport(arc_costs(np.arange(n), np.arange(m)), value, bounds)
         if found is None:
             return False
-        run.offer(found[0])
+        run.offer(_without_sink(found[0], run.problem))
         run.prove(found[1])
         run.details |= {"arcs": n * m, "method": "dense network simplex (POT)"}
         return run.gap is not None and run.gap <= PROVEN
@@ -133,7 +141,8 @@ class Network(FrontSolver):
             if answer.stop is Stop.TIME:
                 run.stop = Stop.TIME
             run.report(f"{len(run.front)} points")
-        run.details["complete"] = run.stop is Stop.CONVERGED
+        # a level whose bounds depend on sizes leaves out nobody by itself, and so may be reached at less
+        run.details["complete"] = run.stop is Stop.CONVERGED and not problem.suppression.most
 
     def solve(
         self,
@@ -181,6 +190,34 @@ class Network(FrontSolver):
         explained = "every round's value is the optimum around the class means of the round before"
         details = {**best.details, "recentred": len(values) - 1, "values": values, "recentring": explained}
         return replace(best, seconds=seconds, details=details)
+
+
+def _with_sink(costs: ArcCosts, bounds: Bounds, suppression: Suppression) -> tuple[ArcCosts, Bounds]:
+    """The network with one more centre, the last, that takes those who are left out, whoever they are."""
+    m, kinds = bounds.cap.shape
+    nothing, everything = np.zeros((1, kinds), np.int64), np.full((1, kinds), suppression.most)
+
+    def with_price(rows: NDArray[np.int64], chosen: NDArray[np.int64]) -> Floats:
+        found = np.full((len(rows), len(chosen)), suppression.price)
+        inside = np.flatnonzero(chosen < m)
+        found[:, inside] = costs(rows, chosen[inside])
+        return found
+
+    return with_price, Bounds(
+        np.append(bounds.least, 0),
+        np.append(bounds.most, suppression.most),
+        np.vstack([bounds.floor, nothing]),
+        np.vstack([bounds.cap, everything]),
+        np.vstack([bounds.threshold, nothing.astype(np.float64)]),
+        np.vstack([bounds.slope, nothing.astype(np.float64)]),
+    )
+
+
+def _without_sink(placed: NDArray[np.int64], problem: Problem) -> NDArray[np.int64]:
+    """The labels of records at their centres, those at the sink left out."""
+    if not problem.suppression.most:
+        return placed
+    return np.where(placed == len(problem.require(Assignment).least), LEFT_OUT, placed)
 
 
 def _fixed(assignment: Assignment) -> Floats:

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from formulations import LiangSamavi, Microaggregation
+from formulations import Aminifar, LiangSamavi, Microaggregation
 from optmodels.price import PlainPrice
 from optmodels.solution import Status
 from optmodels.table import Table
 from optmodels.testing.answers import check_against, check_solution
 from optmodels.testing.partitions import brute_force
-from solvers import Columns
+from solvers import Columns, Milp, Network
 
 
 def drawn(seed: int, n: int = 8) -> Table:
@@ -55,3 +55,32 @@ def test_columns_list_classes_with_a_plain_price_and_those_left_out(seed):
     solution = Columns().solve(problem)
     check_against(solution, optimum(problem))
     assert solution.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("price", [None, 0.0, 0.05])
+@pytest.mark.parametrize("model", [Microaggregation, LiangSamavi])
+def test_pyomo_views_decide_who_is_left_out(model, price):
+    problem = model(k=3, suppress=0.3, suppression_price=price).build(drawn(5, 7))
+    assert problem.pyomo_leaves_out()
+    solution = Milp().solve(problem)
+    check_solution(solution)
+    check_against(solution, optimum(problem))
+    assert solution.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize("solver", [Milp(), Network()])
+@pytest.mark.parametrize("more", [{}, {"sizes": "at-least"}, {"alpha": 1.5}])
+def test_those_left_out_go_to_a_centre_of_their_own(solver, more):
+    problem = Aminifar(k=3, suppress=0.25, suppression_price=0.1, **more).build(drawn(3))
+    solution = solver.solve(problem)
+    check_solution(solution)
+    check_against(solution, optimum(problem))
+    assert solution.status is Status.OPTIMAL
+
+
+def test_a_view_that_leaves_out_nobody_proves_nothing():
+    problem = Microaggregation(k=2, distinct_l=2, suppress=0.3, suppression_price=0.0).build(drawn(5, 7))
+    solution = Milp().solve(problem)
+    check_solution(solution)
+    check_against(solution, optimum(problem))
+    assert solution.bound is None
