@@ -155,8 +155,8 @@ def loneliest(price: Price, labels: Labels, k: int, most: int) -> Rows:
     return np.sort(np.argsort(-away, kind="stable")[:most])
 
 
-def _arrays(price: Price) -> tuple[int, Floats, NDArray[np.int32], Floats]:
-    return price.kind, price.numeric, price.codes, price.code_weights
+def _arrays(price: Price) -> tuple[int, Floats, NDArray[np.int32], Floats, Floats]:
+    return price.kind, price.numeric, price.codes, price.code_weights, price.climbs
 
 
 def _single(price: Price | PlainPrice, test: ClassTest, rows: Rows) -> tuple[float, int]:
@@ -198,6 +198,7 @@ def _dearest(
     numeric: Floats,
     codes: NDArray[np.int32],
     code_weights: Floats,
+    climbs: Floats,
     test: ClassTest,
     order: Rows,
     starts: Rows,
@@ -213,7 +214,7 @@ def _dearest(
             continue
         counts = count_values(test, rows)
         tried = np.ones(len(rows), np.bool_) if len(rows) <= _ALL_TRIED else _outer(numeric, codes, code_weights, rows)
-        total = class_price(kind, numeric, codes, code_weights, rows)
+        total = class_price(kind, numeric, codes, code_weights, climbs, rows)
         others = rows[1:].copy()
         for i in range(len(rows)):
             if i > 0:
@@ -223,7 +224,7 @@ def _dearest(
             for j in range(test.codes.shape[1]):
                 counts[test.codes[rows[i], j]] -= 1
             if meets(test, counts, len(others)):
-                gain = total - class_price(kind, numeric, codes, code_weights, others)
+                gain = total - class_price(kind, numeric, codes, code_weights, climbs, others)
                 if gain > gains[c]:
                     gains[c], places[c] = gain, i
             for j in range(test.codes.shape[1]):
