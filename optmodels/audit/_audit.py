@@ -45,7 +45,8 @@ class Audit(Findings):
         """
         from optmodels.report import Dossier, page
 
-        return page(Dossier(audit=self, frame=frame, source=source or {}))
+        seen = None if frame is None else without_suppressed(frame, len(frame) - self.records)[0]
+        return page(Dossier(audit=self, frame=seen, source=source or {}))
 
     def plot(self, before: Audit | None = None, *, backend: Backend = "plotly") -> Any:
         """Its risks as a figure, beside those of the table `before` if given; `optmodels.plot.risks` has the data."""

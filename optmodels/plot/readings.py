@@ -61,6 +61,15 @@ class Recoded:
         anyone[self.labels] = np.arange(len(self.labels))
         return anyone
 
+    def sample(self, classes: int, seed: int = 0) -> Recoded:
+        """The records of so many classes, drawn at random; all of them if there are no more."""
+        if len(self.sizes) <= classes:
+            return self
+        chosen = np.sort(np.random.default_rng(seed).choice(len(self.sizes), classes, replace=False))
+        rows = np.flatnonzero(np.isin(self.labels, chosen))
+        levels = None if self.levels is None else self.levels[chosen]
+        return Recoded(self.table.part(rows), self.labels[rows], self.method, levels)
+
     def numbers(self, name: str) -> Floats:
         """What the number or rank of each class is read as: the centroid, or the middle of what is covered."""
         if self.method == "centroid":
@@ -93,17 +102,14 @@ class Recoded:
                 whole = bool((np.rint(low) == low).all() and (np.rint(high) == high).all())
                 return _over_interval(low, high + 1.0 if whole else high, bands)
             present = np.unique(self.table.frame[name].to_numpy(np.float64))
-            covered = (present >= low[:, None]) & (present <= high[:, None])
-            return _over_known(covered, bands.of(pd.Index(present)), len(bands))
-        known, levels = histograms(self.labels, self.table.level_codes(name)), self.table.levels[name]
-        has = np.zeros((len(self.sizes), len(levels)), np.bool_)
+            lowest, highest = np.searchsorted(present, low), np.searchsorted(present, high)
+            return _over_run(lowest, highest, bands.of(pd.Index(present)), len(bands))
+        known, places = histograms(self.labels, self.table.level_codes(name)), bands.of(self.table.levels[name])
         if self.table.kinds[name] == "ordinal":  # from the lowest to the highest, whatever lies between
-            lowest, highest = known.values[known.starts[:-1]], known.values[known.starts[1:] - 1]
-            ranks = np.arange(len(levels))
-            has = (ranks >= lowest[:, None]) & (ranks <= highest[:, None])
-        else:
-            has[np.repeat(np.arange(len(self.sizes)), np.diff(known.starts)), known.values] = True
-        return _over_known(has, bands.of(levels), len(bands))
+            return _over_run(known.values[known.starts[:-1]], known.values[known.starts[1:] - 1], places, len(bands))
+        counts = np.zeros((len(self.sizes), len(bands)))
+        np.add.at(counts, (np.repeat(np.arange(len(self.sizes)), np.diff(known.starts)), places[known.values]), 1.0)
+        return _shares(counts)
 
     def _over_leaves(self, name: str, bands: Bands) -> Floats:
         leaves, at = self._as_in_the_table(name), self._nodes(name)
@@ -164,7 +170,8 @@ def _over_interval(low: Floats, high: Floats, bands: Bands) -> Floats:
     """The share of each interval that lies between two edges."""
     assert bands.edges is not None
     edges, reach = bands.edges, np.where(high > low, high - low, 1.0)
-    below = np.clip((edges - low[:, None]) / reach[:, None], 0.0, 1.0)
+    with np.errstate(over="ignore"):  # far beyond an end of a tiny interval is as good as at it
+        below = np.clip((edges - low[:, None]) / reach[:, None], 0.0, 1.0)
     below[:, 0], below[:, -1] = 0.0, 1.0
     shares = np.diff(below, axis=1)
     point = high <= low
@@ -172,8 +179,12 @@ def _over_interval(low: Floats, high: Floats, bands: Bands) -> Floats:
     return np.pad(shares, ((0, 0), (0, len(bands) - shares.shape[1])))
 
 
-def _over_known(has: NDArray[np.bool_], places: NDArray[np.int64], bands: int) -> Floats:
-    """Every known value that a class may have is as likely as any other of these."""
-    counts = has.astype(np.float64) @ _all_in_one(places, bands)
+def _over_run(low: NDArray[np.integer], high: NDArray[np.integer], places: NDArray[np.int64], bands: int) -> Floats:
+    """Every known value from the lowest to the highest of a class is as likely as any other of these."""
+    below = np.concatenate([np.zeros((1, bands)), np.cumsum(_all_in_one(places, bands), axis=0)])
+    return _shares(below[high + 1] - below[low])
+
+
+def _shares(counts: Floats) -> Floats:
     shares: Floats = counts / counts.sum(axis=1, keepdims=True)
     return shares

@@ -136,10 +136,11 @@ class Release:
         from optmodels.report import Dossier, page
 
         made_from = self.recoded
+        seen, _ = without_suppressed(self.frame, len(self.frame) - self.audit.records)
         return page(
             Dossier(
                 audit=self.audit,
-                frame=self.frame,
+                frame=seen if made_from is None else made_from.original.as_measured(seen),
                 before=None if made_from is None else audit_table(made_from.original),
                 recoded=made_from,
                 method=self.method,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from optmodels.markup import Markup, details, grid, joined, named, tag
 from optmodels.report.dossier import Dossier
-from optmodels.report.words import number, plain, proven
+from optmodels.report.words import number, percent, plain, proven
 
 if TYPE_CHECKING:
     from optmodels.audit import Audit
@@ -87,10 +87,10 @@ def _records(dossier: Dossier) -> Markup | None:
     facts: list[tuple[object, object]] = [("records in this table", f"{dossier.audit.records:,}")]
     if dossier.before is not None:
         facts.append(("records before", f"{dossier.before.records:,}"))
-    left_out = None if dossier.recoded is None else int((~dossier.recoded.kept).sum())
-    if left_out is not None:
-        share = left_out / max(1, dossier.recoded.original.n) if dossier.recoded else 0.0
-        facts.append(("records left out (suppressed)", f"{left_out:,} ({share:.2%})" if left_out else "none"))
+    audit = dossier.audit
+    if dossier.is_release or audit.suppressed:
+        left_out = f"{audit.suppressed:,} ({percent(audit.suppressed_share)})" if audit.suppressed else "none"
+        facts.append(("records left out (suppressed)", left_out))
     if missing:
         policy = str(missing.get("policy"))
         facts.append(("missing values", _MISSING.get(policy, policy)))

@@ -18,6 +18,7 @@ from optmodels.report.words import number, percent, promised
 
 _CLOSE = 0.02  # correlations that change by less are not listed
 _MOST_ROWS = 40
+_MOST_GROUPS = 20_000  # from which correlations are computed; of more a sample
 
 
 def tiles(dossier: Dossier) -> Markup:
@@ -30,6 +31,8 @@ def tiles(dossier: Dossier) -> Markup:
             "largest chance to pick the record of a known person",
         ),
     ]
+    if audit.suppressed:
+        shown.append((percent(audit.suppressed_share), f"records left out: {audit.suppressed:,}"))
     if audit.sensitive:
         sure = audit.homogeneity["total"] / max(1, audit.records)
         was = None if before is None else before.homogeneity["total"] / max(1, before.records)
@@ -135,7 +138,8 @@ def _relations(dossier: Dossier) -> Markup | None:
         for row in mean_change(recoded).to_dict("records")
         if row["attribute"] in recoded.quasi
     ]
-    found = correlation_change(recoded)
+    sample = recoded.sample(_MOST_GROUPS)
+    found = correlation_change(sample)
     changed = found[(found["before"] - found["after"]).abs() >= _CLOSE]
     order = (changed["before"] - changed["after"]).abs().sort_values(ascending=False).index[:_MOST_ROWS]
     related = [
@@ -147,13 +151,13 @@ def _relations(dossier: Dossier) -> Markup | None:
         )
         for row in changed.loc[order].to_dict("records")
     ]
-    still = (
-        f"{len(found) - len(changed):,} of {len(found):,} pairs of columns hang together as before, to within {_CLOSE}."
-    )
-    header = ("mean", "before", "after", "spread before", "after")
+    same = len(found) - len(changed)
+    still = f"{same:,} of {len(found):,} pairs of columns hang together as before, to within {_CLOSE}."
+    if sample is not recoded:
+        still += f" Computed from {_MOST_GROUPS:,} groups, drawn at random."
     return details(
         "Means, and how columns hang together",
-        grid(("column", *header[1:]), means) if means else None,
+        grid(("column", "mean before", "after", "spread before", "after"), means) if means else None,
         tag("p", still, class_="soft") if len(found) else None,
         grid(("columns", "measure", "before", "after"), related) if related else None,
     )

@@ -78,6 +78,11 @@ def promised(audit: Audit) -> list[Promised]:
             )
         )
         rows.append(Promised(words, "k-anonymity", f"at least {k}", f"{audit.k:,}", audit.k >= k))
+    if promise.get("suppress"):
+        most = float(promise["suppress"])
+        words = escaped(f"No more than {percent(most)} of the records are left out of the release.")
+        kept = audit.suppressed_share <= most + _HAIR
+        rows.append(Promised(words, "suppression", f"at most {percent(most)}", percent(audit.suppressed_share), kept))
     for condition in _CONDITIONS:
         given = promise.get(condition)
         if given is None:

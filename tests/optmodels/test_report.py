@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -234,3 +235,31 @@ def test_an_audit_has_a_page_with_and_without_its_table() -> None:
     assert "keeps its promise" not in with_groups
     # groups of one or two people are counted, and not described
     assert "not told: fewer than 3 records" in with_groups
+
+
+@pytest.mark.parametrize("suppressed", ["drop", "star"])
+def test_left_out_records_are_told(suppressed: str) -> None:
+    table = people()
+    labels = np.argsort(np.argsort(table.values[:, 0], kind="stable")) // 4
+    labels[labels == labels[0]] = -1
+    one = release(table, labels, promise=Conditions(k=4, suppress=0.2), suppressed=suppressed, method="interval")  # type: ignore[arg-type]
+    assert one.audit.suppressed == 4
+    text = read(one.to_html()).text
+    assert "records left out (suppressed)4 (16.7%)" in text
+    assert "No more than 20% of the records are left out" in text
+    assert {row.term: row.achieved for row in promised(one.audit)}["suppression"] == "16.7%"
+    # rows of stars are no group
+    assert re.search(r"groups45(?!\d)", text.split("records in the group")[1][:20])
+
+
+def test_numbers_as_they_were_written_keep_their_order(tmp_path: Path) -> None:
+    rows = [f"{20 + i % 12},{i % 4}.50" for i in range(24)]
+    file = tmp_path / "people.csv"
+    file.write_text("age,cost\n" + "\n".join(rows), encoding="utf-8")
+    table = Table.from_file(file, quasi={"age": "numeric"}, sensitive="cost")
+    labels = np.argsort(np.argsort(table.values[:, 0], kind="stable")) // 6
+    one = release(table, labels, promise=Conditions(k=6))
+    assert "3.50" in set(one.frame["cost"])
+    text = read(one.to_html()).text.split("Sensitive values in groups")[-1]
+    places = [text.index(f"{value}25% (") for value in ("0.5", "1.5", "2.5", "3.5")]
+    assert places == sorted(places)

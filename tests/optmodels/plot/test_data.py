@@ -225,3 +225,20 @@ def test_risks_are_those_of_the_audits() -> None:
 
 def test_a_table_s_own_distribution() -> None:
     assert distribution(table_of(), "grade").values.tolist() == [["low", 3], ["middle", 1], ["high", 2]]
+
+
+@pytest.mark.parametrize("method", ["centroid", "interval", "hierarchy"])
+def test_a_sample_has_whole_classes(method: str) -> None:
+    recoded = Recoded(table_of(), LABELS, method)  # type: ignore[arg-type]
+    sample = recoded.sample(2)
+    assert sample.sizes.tolist() == [2, 2]
+    assert sample.frame.isin(recoded.frame.to_numpy().ravel().tolist()).all(axis=None)
+    assert recoded.sample(3) is recoded
+
+
+def test_sets_of_many_values_take_no_more_room_than_they_need() -> None:
+    n = 30_000  # classes times values would be 1.2 GB
+    table = Table(pd.DataFrame({"id": [f"v{i}" for i in range(n)]}), quasi={"id": "categorical"})
+    found = distribution_change(Recoded(table, np.arange(n) // 2, "interval"), "id")
+    assert found["after"].sum() == pytest.approx(n)
+    assert found["after"].tolist() == pytest.approx(found["before"].tolist())
