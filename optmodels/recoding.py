@@ -97,7 +97,7 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
         low, high = np.minimum.reduceat(values, starts[:-1]), np.maximum.reduceat(values, starts[:-1])
         if bool((low == high).all()):
             return original
-        lows, highs = spelled(low), spelled(high)
+        lows, highs = (table.as_dates(name, ends) or spelled(ends) for ends in (low, high))
         return _texts_of(_ranges(lows, highs, [*lows, *highs]), labels, name)
     found = _level_histograms(table, name, labels)
     if len(found.values) == len(found.sizes):

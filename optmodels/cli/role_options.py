@@ -140,6 +140,7 @@ def _clip(option: str, texts: Iterable[str]) -> dict[str, Any]:
 _LIST = list[str]
 OPTIONS: Mapping[str, RoleOption] = {
     "numeric": RoleOption("quasi", _LIST, "A,B", "Numeric quasi-identifiers.", _of_kind),
+    "date": RoleOption("quasi", _LIST, "A,B", "Quasi-identifiers that are dates, with or without times.", _of_kind),
     "categorical": RoleOption("quasi", _LIST, "A,B", "Categorical quasi-identifiers.", _of_kind),
     "ordinal": RoleOption("quasi", _LIST, "A,B", "Ordinal quasi-identifiers.", _of_kind),
     "sensitive": RoleOption("sensitive", _LIST, "A,B", "Sensitive attributes.", names),

@@ -98,6 +98,11 @@ def check_roles(roles: Roles) -> None:
             f"person='{roles.person}' counts people in every class, and a folder is anonymised in groups that do not "
             "know whose records they hold: read it as one table, or leave each person one record."
         )
+    for name in roles.dates:
+        raise InputError(
+            f"'{name}' is a date, which a folder cannot hold as such: make it 'categorical' with a hierarchy from a "
+            "file, or write it as a number of days."
+        )
     for name, tree in roles.hierarchies.items():
         if not isinstance(tree, Hierarchy):
             raise InputError(

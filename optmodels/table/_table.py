@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from math import ceil
 from pathlib import Path
@@ -15,6 +15,7 @@ from pandas.api import types
 
 from optmodels.errors import InputError, unknown
 from optmodels.partition import class_sizes, group_rows, people_in
+from optmodels.table import dates
 from optmodels.table.cleaning import Report, cleaned, clipped
 from optmodels.table.collapsed import Collapsed
 from optmodels.table.encoded import Encoded
@@ -95,7 +96,7 @@ class Table:
         chosen = (_loaded(roles) if roles is not None else Roles(quasi=given.get("quasi") or {})).revised(**given)
         found = column_names(path, **chosen.text_format)
         kept = chosen.columns_kept(found)
-        measured = [name for name, kind in chosen.quasi.items() if kind == "numeric"]
+        measured = [name for name, kind in chosen.quasi.items() if kind == "numeric" and name not in chosen.dates]
         measured += [name for name, kind in chosen.quasi.items() if kind == "ordinal" and name not in chosen.orders]
         # those that name people tell whether some have several records
         naming = [name for name in dict.fromkeys([*chosen.identifiers, chosen.person]) if name is not None]
@@ -132,6 +133,9 @@ class Table:
                 written[name], columns[name] = columns[name], measured
         for name in roles.encoded:
             given = columns[name]
+            if name in roles.dates:
+                given, form = dates.as_numbers(given, name, roles.dates[name])
+                roles = roles.revised(dates={**roles.dates, name: form})
             columns[name] = (numeric_column if roles.is_number(name) else level_column)(given, name)
             changed = columns[name] is not given and name not in roles.quasi and name not in roles.bins
             if changed and keeps_words(given):
@@ -142,7 +146,8 @@ class Table:
         roles = _with_known_orders(roles, columns)
         columns, self.missing_report = treat_missing(columns, roles)
         for name in roles.quasi:  # whole numbers had to be floating ones to have gaps, of which none are left
-            if types.is_integer_dtype(frame[name].dtype) and columns[name].dtype == np.float64:
+            whole = types.is_integer_dtype(frame[name].dtype) or name in roles.dates
+            if whole and columns[name].dtype == np.float64:
                 numbers = columns[name].to_numpy()
                 columns[name] = columns[name].astype(np.int64) if (numbers == np.rint(numbers)).all() else columns[name]
         for name, bins in roles.bins.items():
@@ -181,7 +186,21 @@ class Table:
         Numbers of a CSV file are measured as numbers and written as they were: 2.50 as 2.50; dates stay dates.
         """
         words = self._columns.as_read
+        for name in self.roles.dates:
+            if types.is_numeric_dtype(frame[name].dtype):
+                codes, numbers = pd.factorize(frame[name])
+                frame = frame.assign(**{name: pd.Index(self.as_dates(name, numbers), dtype="str").take(codes)})
         return frame.assign(**{str(name): column for name, column in words.items()}) if len(words.columns) else frame
+
+    def as_dates(self, name: str, numbers: Iterable[float]) -> list[str]:
+        """Numbers of a quasi-identifier as the dates that they stand for; nothing where it has no dates.
+
+        >>> seen = pd.DataFrame({"seen": ["31.01.2024", "05.02.2024"]})
+        >>> table = Table(seen, quasi={"seen": "date"})
+        >>> table.values.ravel().tolist(), table.as_dates("seen", [19755])
+        ([19753.0, 19758.0], ['02.02.2024'])
+        """
+        return dates.written(numbers, self.roles.dates[name]) if name in self.roles.dates else []
 
     def as_measured(self, released: pd.DataFrame) -> pd.DataFrame:
         """A release of this table, its sensitive attributes measured as the table's are, from the released words."""
@@ -477,6 +496,13 @@ class Table:
         values = pd.Index(np.sort(self._columns.frame[name].unique())) if kind == "numeric" else self.levels[name]
         if kind == "categorical":
             return Hierarchy(values, [])
+        if name in self.roles.dates:
+            texts = pd.Index(dates.written(values, self.roles.dates[name]), dtype=object)
+            return self._runs(texts).with_values(values)
+        return self._runs(values)
+
+    @staticmethod
+    def _runs(values: pd.Index) -> Hierarchy:
         return Hierarchy.of_neighbours(values, fanout=max(2, ceil(len(values) ** (1 / _RUN_LEVELS) - _HAIR)))
 
     def plot(self, *columns: str, backend: Backend = "plotly") -> Any:
@@ -511,11 +537,15 @@ def _repeated(frame: pd.DataFrame, identifiers: Sequence[str]) -> dict[str, int]
 
 def _with_hierarchies(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
     """The roles with hierarchies made of the values that there are, where they were said in a line."""
-    made = {
-        name: tree.build(columns[name].dropna().unique().tolist())
-        for name, tree in roles.hierarchies.items()
-        if isinstance(tree, HierarchySpec)
-    }
+    made: dict[str, Hierarchy] = {}
+    for name, tree in roles.hierarchies.items():
+        form = roles.dates.get(name)
+        if isinstance(tree, HierarchySpec):
+            values = columns[name].dropna().unique().tolist()
+            tree = tree.build(values if form is None else dates.written(values, form))
+            made[name] = tree
+        if form is not None and not types.is_numeric_dtype(tree.values.dtype):
+            made[name] = tree.with_values(dates.as_numbers(tree.values.to_series(), name, form)[0])
     return roles.revised(hierarchies={**roles.hierarchies, **made}) if made else roles
 
 

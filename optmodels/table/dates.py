@@ -1,12 +1,14 @@
-"""Dates as people write them: which of a few formats a column's texts are in."""
+"""Dates as people write them: which of a few formats a column's texts are in, and dates as numbers and back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
+from pandas.api import types
 
 from optmodels.errors import InputError
 
@@ -14,6 +16,7 @@ from optmodels.errors import InputError
 # above 12, and where there is none the first of them is taken.
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S.%f")
+_EPOCH = pd.Timestamp(1970, 1, 1)
 FORMATS = tuple(day + time for day in _DAYS for time in _TIMES)
 
 
@@ -70,6 +73,49 @@ def _is_one(text: str, form: str) -> bool:
 def _fits(texts: Sequence[str], form: str) -> bool:
     wide = form != "%Y%m%d" or all(len(text) == 8 and text.isdecimal() for text in texts)
     return wide and not read(texts, form).isna().any()
+
+
+def as_numbers(column: pd.Series, name: str, form: str) -> tuple[pd.Series, str]:
+    """Dates as whole numbers of days, or of seconds where they have times, and the format that they are written in.
+
+    Numbers are such already, if it is known in which format they were written.
+
+    >>> days, form = as_numbers(pd.Series(["02.01.1970", None]), "seen", "")
+    >>> days.tolist(), form
+    ([1.0, nan], '%d.%m.%Y')
+    """
+    if types.is_numeric_dtype(column.dtype) and not isinstance(column.dtype, pd.CategoricalDtype):
+        if form:
+            return column, form
+        raise InputError(f"Column '{name}' is to be dates and holds numbers; write them as text, such as 2024-01-31.")
+    if types.is_datetime64_any_dtype(column.dtype):
+        whole = bool((column.dropna() == column.dropna().dt.normalize()).all())
+        form = form or ("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M:%S")
+        column = column.dt.strftime(form)
+    codes, values = pd.factorize(column)
+    texts = [str(value) for value in values]
+    try:
+        form = format_of(texts, form or None) if texts else form
+    except InputError as problem:
+        raise InputError(f"Column '{name}': {problem}") from problem
+    counted = (read(texts, form) - _EPOCH) // pd.Timedelta(1, _unit(form))
+    numbers = np.asarray(counted, np.int64)
+    if (codes < 0).any():
+        return pd.Series(np.append(numbers.astype(np.float64), np.nan)[codes], column.index, name=name), form
+    return pd.Series(numbers[codes], column.index, name=name), form
+
+
+def written(numbers: Iterable[float], form: str) -> list[str]:
+    """Days or seconds as the dates that they are.
+
+    >>> written([1, 31], "%d.%m.%Y")
+    ['02.01.1970', '01.02.1970']
+    """
+    return [f"{_EPOCH + pd.Timedelta(round(number), _unit(form)):{form}}" for number in numbers]
+
+
+def _unit(form: str) -> Literal["D", "s"]:
+    return "s" if "%H" in form else "D"
 
 
 def read(texts: Sequence[Any], form: str) -> pd.DatetimeIndex:

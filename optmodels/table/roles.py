@@ -28,7 +28,7 @@ from optmodels.table.role_checks import (
     listed,
 )
 
-Kind = Literal["numeric", "categorical", "ordinal"]
+Kind = Literal["numeric", "categorical", "ordinal", "date"]  # a date is a number that is written otherwise
 Others = Literal["error", "keep", "drop"]
 Missing = Literal["error", "category", "drop", "impute"]
 Scaling = Literal["none", "standard", "range"]
@@ -58,6 +58,7 @@ class MoreRoles(TypedDict, total=False):
     separator: str | None
     decimal: str | None
     encoding: str | None
+    dates: Mapping[str, str] | None
     clean: Cleaning | Mapping[str, Any] | None
 
 
@@ -107,6 +108,8 @@ class Roles:
         orders: values from lowest to highest, of ordinal quasi-identifiers and sensitive attributes.
         hierarchies: generalisation hierarchies, of quasi-identifiers and sensitive attributes, or what makes them of
             values, such as {'kind': 'prefix', 'keep': [3, 2]}; see `HierarchySpec`.
+        dates: the formats of numeric quasi-identifiers that are dates, found out where they are empty; the kind 'date'
+            says the same. They are measured in days, or in seconds if they have times, and released as dates.
         clean: what is done to values beforehand, see `Cleaning`; nothing unless asked for.
         ordered: sensitive attributes whose values have an order, of numbers or else of the alphabet.
         nominal: sensitive attributes whose values are names, all equally far apart, though they may be numbers.
@@ -132,6 +135,7 @@ class Roles:
     bins: Mapping[str, Bins] = field(default_factory=dict, metadata=_DESCRIBES)
     orders: Mapping[str, Sequence[object]] = field(default_factory=dict, metadata=_DESCRIBES)
     hierarchies: Mapping[str, AnyHierarchy] = field(default_factory=dict, metadata=_DESCRIBES)
+    dates: Mapping[str, str] = field(default_factory=dict, metadata=_DESCRIBES)
     clean: Cleaning = field(default_factory=Cleaning)
     ordered: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
@@ -145,7 +149,8 @@ class Roles:
                 "Say which columns are quasi-identifiers and of which kind, e.g. quasi={'age': 'numeric', "
                 "'postcode': 'categorical'}."
             )
-        self._set("quasi", dict(self.quasi))
+        self._set("dates", {**{name: "" for name, kind in self.quasi.items() if kind == "date"}, **self.dates})
+        self._set("quasi", {name: "numeric" if kind == "date" else kind for name, kind in self.quasi.items()})
         self._set("sensitive", listed(self.sensitive))
         self._set("identifiers", listed(self.identifiers))
         if isinstance(self.others, Mapping):
@@ -418,6 +423,8 @@ def _describable(setting: str, quasi: Mapping[str, Kind], sensitive: Sequence[st
             return list(quasi), "quasi-identifiers"
         case "bins" | "ordered" | "nominal":
             return list(sensitive), "sensitive attributes"
+        case "dates":
+            return [name for name, kind in quasi.items() if kind in ("numeric", "date")], "numeric quasi-identifiers"
         case "orders":
             ordinal = [name for name, kind in quasi.items() if kind == "ordinal"]
             return [*ordinal, *sensitive], "ordinal quasi-identifiers and sensitive attributes"
