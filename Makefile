@@ -1,12 +1,12 @@
-# Two commands on a machine that has only Python 3.11+ and make: each does its own set-up in .venv.
+# Commands for a machine that has only Python 3.11+ and make: each does its own set-up in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test matrix lint clean
+.PHONY: demo test matrix lowest lint clean
 
-demo: $(VENV)/.compiled
+demo: $(VENV)/.installed
 	$(BIN)/optmodels demo --out demo
 
 test: $(VENV)/.installed-dev
@@ -16,6 +16,16 @@ test: $(VENV)/.installed-dev
 # Every formulation, task, condition and solver, solved: what `optmodels list matrix` says, cell by cell.
 matrix: $(VENV)/.installed-dev $(VENV)/.compiled
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m matrix tests/contracts/test_matrix.py
+
+# The oldest versions of everything that pyproject.toml allows, in an environment of their own.
+lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet --upgrade pip
+	$(PYTHON) -c 'import tomllib; \
+		wanted = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; \
+		print("\n".join(one.replace(">=", "==") for one in wanted))' > .venv-lowest/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet -r .venv-lowest/lowest.txt --editable . pytest pytest-xdist hypothesis
+	.venv-lowest/bin/python -m pytest -n $(WORKERS) tests/optmodels
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -42,4 +52,4 @@ $(VENV)/.compiled: | $(VENV)/.installed
 	touch $@
 
 clean:
-	rm -rf $(VENV) demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .venv-lowest demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -2,61 +2,87 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-_SECONDS = 1.0
-_ROUNDS = 6  # at most: what is compiled uses up the second, and what comes after it is compiled in the next round
+if TYPE_CHECKING:
+    from optmodels.problem import Problem
+    from optmodels.table import Table
+
+_SECONDS = 0.5  # of solving: what is compiled on the way does not count
+
+# Those that compile most come first, so that the processes end at about the same time.
+_SOLVERS = (
+    "local_search",
+    "epsilon",
+    "columns",
+    "nsga2",
+    "network",
+    "pso",
+    "blocks",
+    "mass",
+    "mdav",
+    "generalise",
+    "zheng",
+    "mondrian",
+    "liang-split",
+    "liang-greedy",
+    "usefulness",
+    "univariate",
+)
 
 
 def warm_up() -> None:
-    """Compile the solvers' kernels (about two minutes, once); compiled code is kept beside the package."""
-    from optmodels import registry
+    """Compile the solvers' kernels, once on a machine and side by side; compiled code is kept beside the package."""
     from optmodels.cli import show
-    from optmodels.errors import MissingDependencyError, NoSolutionError, RefusedError
+    from optmodels.parallel import in_parallel
+
+    began = perf_counter()
+    for number, name in enumerate(in_parallel(_compile, len(_SOLVERS)), start=1):
+        show.say(f"{name} is ready ({number} of {len(_SOLVERS)}).")
+    show.say(f"Everything is compiled, in {perf_counter() - began:.0f} s.")
+
+
+def _compile(number: int) -> str:
+    """Let a solver answer small problems of every kind, so that all that it calls is compiled; its name."""
+    from optmodels import registry
+    from optmodels.errors import OptmodelsError
+    from optmodels.solver import FrontSolver
+
+    name = _SOLVERS[number]
+    solver = registry.solver(name)()
+    for problem in _problems():
+        with suppress(OptmodelsError):  # it refuses, or finds nothing in so short a time
+            solver.solve(problem, time_limit=_SECONDS).release()
+            if isinstance(solver, FrontSolver):
+                solver.pareto(problem, time_limit=_SECONDS)
+    return name
+
+
+def _problems() -> Iterator[Problem]:
+    """Problems that between them have every structure, price and condition that there are kernels for."""
     from optmodels.testing import small_table
 
-    problems = [
-        registry.configured(registry.formulation(name), parameters).build(small_table(30, sensitive=2))
-        for name, parameters in (
-            ("microaggregation", {"k": 3, "distinct_l": 2}),
-            ("liang-samavi", {"k": 3}),
-            ("mo-obam", {"k": 3, "n_clusters": 2}),
-            ("mass", {"k": 3, "classifiers": ()}),
-        )
-    ]
+    people = small_table(30, sensitive=2)
+    yield _problem(people, "microaggregation", k=3, distinct_l=2)
+    yield _problem(people, "liang-samavi", k=3)
+    yield _problem(people, "mo-obam", k=3, n_clusters=2)
+    yield _problem(people, "mass", k=3, classifiers=())
     # Every class of a table is listed for a front: few records do.
-    problems.append(registry.configured(registry.formulation("mo-obam"), {"k": 3}).build(small_table(8)))
-    numbers = small_table(30, categorical=0, values=2)
-    problems.append(registry.configured(registry.formulation("aminifar"), {"n_clusters": 3}).build(numbers))
+    yield _problem(small_table(8), "mo-obam", k=3)
+    yield _problem(small_table(30, categorical=0, values=2), "aminifar", n_clusters=3)
     # One ordered attribute under k alone has an optimal solver of its own.
-    ages = small_table(30, numeric=1, categorical=0)
-    problems.append(registry.configured(registry.formulation("microaggregation"), {"k": 3}).build(ages))
+    yield _problem(small_table(30, numeric=1, categorical=0), "microaggregation", k=3)
     # Levels of hierarchies under k alone, under a least uncertainty, and with too much disclosed.
-    flags, generalised = small_table(30, values=2), registry.formulation("majeed-hwang")
-    for more in ({}, {"threshold": 0.3}, {"most_disclosure": 0.6}):
-        model = registry.configured(generalised, {"k": 3, "trees": 2, "levels": "least", **more})
-        problems.append(model.build(flags))
-    constructions = (
-        "mdav",
-        "mondrian",
-        "zheng",
-        "univariate",
-        "liang-greedy",
-        "liang-split",
-        "usefulness",
-        "generalise",
-        "mass",
-    )
-    for name in (*constructions, "local_search", "blocks", "columns", "network", "epsilon", "nsga2", "pso"):
-        for problem in problems:
-            for _ in range(_ROUNDS):
-                began = perf_counter()
-                try:
-                    registry.solver(name)().solve(problem, time_limit=_SECONDS).release()
-                except NoSolutionError:
-                    pass  # too little time for a result
-                except (RefusedError, MissingDependencyError):
-                    break
-                if perf_counter() - began < 2 * _SECONDS:
-                    break
-        show.say(f"{name} is ready.")
+    flags = small_table(30, values=2)
+    yield _problem(flags, "majeed-hwang", k=3, trees=2, levels="least")
+    yield _problem(flags, "majeed-hwang", k=3, trees=2, levels="least", threshold=0.3)
+    yield _problem(flags, "majeed-hwang", k=3, trees=2, levels="least", most_disclosure=0.6)
+
+
+def _problem(table: Table, name: str, **parameters: object) -> Problem:
+    from optmodels import registry
+
+    return registry.configured(registry.formulation(name), parameters).build(table)
