@@ -204,6 +204,37 @@ class Levels(Structure):
 
 
 @dataclass(frozen=True, eq=False)
+class Lattice(Structure):
+    """Everybody is released on the same levels, one for each attribute, and pays for the nodes that these make.
+
+    What a record pays never falls from level to level, and is at most what leaving it out costs.
+    """
+
+    title: ClassVar[str] = "one level for each attribute"
+    absent: ClassVar[str] = "it does not release everybody on the same levels, as 'generalisation' by full domain does."
+
+    leaves: NDArray[np.int32]  # (n, quasi): the leaf of each record in each hierarchy
+    nodes: tuple[NDArray[np.int32], ...]  # per quasi-identifier (leaves, levels): the node of each leaf on each level
+    node_costs: tuple[Floats, ...]  # per quasi-identifier what a record released as each node pays
+    test: ClassTest
+    scale: float  # that what all pay is divided by
+    most_left_out: int = 0
+    left_out_price: float = 0.0  # in the units of what nodes cost
+
+    @property
+    def n(self) -> int:
+        """Number of records."""
+        return len(self.leaves)
+
+    def level_costs(self) -> tuple[Floats, ...]:
+        """For each quasi-identifier what all records pay on each of its levels."""
+        return tuple(
+            costs[nodes[self.leaves[:, j]]].sum(axis=0)
+            for j, (nodes, costs) in enumerate(zip(self.nodes, self.node_costs, strict=True))
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Score(Structure):
     """One score made of the loss and the entropy of `parts`: it never falls with the loss nor rises with the entropy.
 
@@ -293,5 +324,5 @@ class Parts(Structure):
 
 
 KINDS: tuple[type[Structure], ...] = (
-    Priced, Centroids, ClassCount, Assignment, Levels, Score, EntropyLevels, Construction, Parts,
+    Priced, Centroids, ClassCount, Assignment, Levels, Lattice, Score, EntropyLevels, Construction, Parts,
 )  # fmt: skip

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from solvers.evolution.algorithms import Spea2 as Spea2
     from solvers.evolution.any_pymoo import Pymoo as Pymoo
     from solvers.generalise import Generalise as Generalise
+    from solvers.lattice import LatticeSearch as LatticeSearch
     from solvers.liang import LiangGreedy as LiangGreedy
     from solvers.liang import LiangSplit as LiangSplit
     from solvers.local_search import LocalSearch as LocalSearch
@@ -62,6 +63,7 @@ _names, __getattr__, __dir__ = lazy(
         "solvers.evolution.algorithms": ["AgeMoea", "Cmopso", "Moead", "MopsoCd", "Nsga2", "Nsga3", "SmsEmoa", "Spea2"],
         "solvers.evolution.any_pymoo": ["Pymoo"],
         "solvers.generalise": ["Generalise"],
+        "solvers.lattice": ["LatticeSearch"],
         "solvers.liang": ["LiangGreedy", "LiangSplit"],
         "solvers.local_search": ["LocalSearch"],
         "solvers.mass": ["Mass"],

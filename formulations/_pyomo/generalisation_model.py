@@ -7,7 +7,7 @@ together. Equal records are counted, not told apart. Entropy is completed lazily
 from __future__ import annotations
 
 from collections import defaultdict
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 import numpy as np
@@ -24,6 +24,7 @@ from optmodels.problem.patience import still_wanted
 MOST_VARIABLES = 50_000
 
 Nodes = tuple[int, ...]
+Levels = tuple[int, ...]
 
 
 def too_large(leaves: NDArray[np.int32], nodes: tuple[NDArray[np.int32], ...]) -> str | None:
@@ -41,12 +42,17 @@ def too_large(leaves: NDArray[np.int32], nodes: tuple[NDArray[np.int32], ...]) -
 def generalisation_model(
     leaves: NDArray[np.int32],
     nodes: tuple[NDArray[np.int32], ...],
-    level_costs: tuple[NDArray[np.float64], ...],
+    node_costs: tuple[NDArray[np.float64], ...],
     test: ClassTest,
     most_disclosure: float | None = None,
+    *,
+    same_levels: bool = False,
 ) -> View[pyo.ConcreteModel]:
-    """The model that minimises the cost of levels over all ways to release the records that pass the test."""
-    model = GeneralisationModel(leaves, nodes, level_costs, test, most_disclosure)
+    """The model that minimises the cost of nodes over all ways to release the records that pass the test.
+
+    With `same_levels` everybody is released on one combination of levels.
+    """
+    model = GeneralisationModel(leaves, nodes, node_costs, test, most_disclosure, same_levels)
     return View(model.native, model.decode, model.encode, model.entropy.add if model.entropy.active else None)
 
 
@@ -57,17 +63,18 @@ class GeneralisationModel:
         self,
         leaves: NDArray[np.int32],
         nodes: tuple[NDArray[np.int32], ...],
-        level_costs: tuple[NDArray[np.float64], ...],
+        node_costs: tuple[NDArray[np.float64], ...],
         test: ClassTest,
         most_disclosure: float | None,
+        same_levels: bool = False,
     ) -> None:
-        self.leaves, self.nodes, self.test = leaves, nodes, test
+        self.leaves, self.nodes, self.test, self.same_levels = leaves, nodes, test, same_levels
         secrets = [] if test.only_size and most_disclosure is None else [*test.codes.T]
         self.kinds = group_rows([*leaves.T, *secrets])  # alike in everything that matters
         self.counts = class_sizes(self.kinds)
         self.rows, self.starts = members(self.kinds)
         self.first = self.rows[self.starts[:-1]]
-        costs, held = self._combinations(level_costs)
+        costs, held = self._combinations(node_costs)
         pairs = [(r, g) for g, kinds in enumerate(held) for r in kinds]
         self.held = held
         self.native = model = pyo.ConcreteModel("generalisation")
@@ -86,27 +93,34 @@ class GeneralisationModel:
         self.entropy = EntropyCuts(model, test, classes, self._count)
         if most_disclosure is not None:
             self._bound_disclosure(most_disclosure)
+        if same_levels:
+            every = sorted(set(self.on_levels))
+            model.on_levels = pyo.Var(every, domain=pyo.Binary)
+            model.one_for_all = pyo.Constraint(expr=sum(model.on_levels.values()) == 1)
+            model.on_these = pyo.Constraint(classes, rule=lambda _, g: model.y[g] <= model.on_levels[self.on_levels[g]])
         model.distortion = pyo.Objective(expr=sum(costs[g] * model.x[r, g] for r, g in pairs))
 
-    def _combinations(self, level_costs: tuple[NDArray[np.float64], ...]) -> tuple[list[float], list[tuple[int, ...]]]:
+    def _combinations(self, node_costs: tuple[NDArray[np.float64], ...]) -> tuple[list[float], list[tuple[int, ...]]]:
         """Cost and kinds of each combination of nodes that may be of use, and where each combination is.
 
-        Too few records below it, or the same ones below a cheaper combination: it is of none.
+        Too few records below it, or the same ones below a cheaper combination: it is of none, unless levels are the
+        same for all.
         """
-        cheapest: dict[tuple[int, ...], tuple[float, Nodes]] = {}
+        cheapest: dict[tuple[Levels | None, tuple[int, ...]], float] = {}
         for levels in product(*(range(one.shape[1]) for one in self.nodes)):
-            cost = float(sum(costs[level] for costs, level in zip(level_costs, levels, strict=True)))
             below: dict[Nodes, list[int]] = defaultdict(list)
             still_wanted()
             for r, row in enumerate(self.first):
                 below[self._as_nodes(row, levels)].append(r)
             for combination, kinds in below.items():
-                key = tuple(kinds)
+                cost = float(sum(costs[node] for costs, node in zip(node_costs, combination, strict=True)))
+                key = (levels if self.same_levels else None, tuple(kinds))
                 enough = self.counts[kinds].sum() >= self.test.k
-                if enough and (key not in cheapest or cost < cheapest[key][0]):
-                    cheapest[key] = cost, combination
-        self.place = {kinds: g for g, kinds in enumerate(cheapest)}
-        return [cost for cost, _ in cheapest.values()], list(cheapest)
+                if enough and (key not in cheapest or cost < cheapest[key]):
+                    cheapest[key] = cost
+        self.place = {key: g for g, key in enumerate(cheapest)}
+        self.on_levels = [levels for levels, _ in cheapest if levels is not None]
+        return [*cheapest.values()], [kinds for _, kinds in cheapest]
 
     def _as_nodes(self, row: int, levels: tuple[int, ...]) -> Nodes:
         return tuple(int(one[self.leaves[row, j], levels[j]]) for j, one in enumerate(self.nodes))
@@ -156,9 +170,14 @@ class GeneralisationModel:
         for variable in (*model.x.values(), *model.y.values()):
             variable.set_value(0)
         order, starts = members(labels)
-        for c in range(len(starts) - 1):
-            rows = order[starts[c] : starts[c + 1]]
-            g = self._covering(rows)
+        classes = [order[low:high] for low, high in pairwise(starts)]
+        levels = [self._equal_from(rows) for rows in classes]
+        if self.same_levels:
+            levels = [tuple(map(max, zip(*levels, strict=True)))] * len(classes)
+            for combination, chosen in model.on_levels.items():
+                chosen.set_value(int(combination == levels[0]))
+        for rows, on in zip(classes, levels, strict=True):
+            g = self._covering(rows, on)
             if g is None:  # too few records are below it for any class
                 return False
             model.y[g].set_value(1)
@@ -171,12 +190,15 @@ class GeneralisationModel:
                 variable.set_value(max(pyo.value(count) for count in counts))
         return True
 
-    def _covering(self, rows: NDArray[np.int64]) -> int | None:
+    def _equal_from(self, rows: NDArray[np.int64]) -> Levels:
+        """The lowest levels on which some records are equal."""
         leaves = self.leaves[rows]
         # equal on a level, equal on all above: as many levels are too low as there are with differences
-        levels = tuple(
+        return tuple(
             int((one[leaves[:, j]] != one[leaves[0, j]]).any(axis=0).sum()) for j, one in enumerate(self.nodes)
         )
+
+    def _covering(self, rows: NDArray[np.int64], levels: Levels) -> int | None:
         combination = self._as_nodes(int(rows[0]), levels)
         below = [r for r, row in enumerate(self.first) if self._as_nodes(int(row), levels) == combination]
-        return self.place.get(tuple(below))
+        return self.place.get((levels if self.same_levels else None, tuple(below)))

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
-from optmodels.errors import finite, unknown
+import numpy as np
+from numpy.typing import NDArray
+
+from formulations.generalisation.full_domain import FullDomainProblem
+from optmodels.errors import RefusedError, finite, unknown
 from optmodels.objectives import Objective
 from optmodels.price import Price, hierarchy
 from optmodels.problem import Formulation, PricedProblem, Problem
 from optmodels.release import Method
 from optmodels.table import Table
+from optmodels.table.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     pass
@@ -29,6 +34,8 @@ class Generalisation(Formulation):
     is, 1 for a table that tells nothing.
 
     - scheme='local': every class is released as nodes of its own, the lowest that cover it.
+    - scheme='full-domain': everybody is released on the same levels, one for each attribute; numbers and ordinals
+      without a hierarchy get one of five levels. Weighted it is the WFDA baseline of Majeed and Hwang.
 
     >>> import pandas as pd
     >>> from optmodels import Hierarchy, Table
@@ -60,7 +67,10 @@ class Generalisation(Formulation):
             if name not in table.quasi:
                 raise unknown("quasi-identifier", name, table.quasi)
             finite(f"The weight of '{name}'", weight)
-        weighted = table.rescaled(weights=self.weights).with_hierarchies(["categorical"])
+        weighted = table.rescaled(weights=self.weights)
+        if self.scheme == "full-domain":
+            return FullDomainProblem(weighted.with_hierarchies(), self, self.conditions(self.k))
+        weighted = weighted.with_hierarchies(["categorical"])
         price = hierarchy(weighted)
         everything = table.records_in_all * sum(weighted.weights.values())
         return LocalProblem(weighted, self, self.conditions(self.k), price, price_scale=everything or 1.0)
@@ -72,3 +82,30 @@ class LocalProblem(PricedProblem):
     objectives = (Objective("loss", "min", "weighted mean NCP of the released cells", 1.0),)
     release_method: ClassVar[Method] = "hierarchy"
     price: Price
+
+    def lacks_pyomo(self) -> str | None:
+        """Every attribute needs nodes to be released as, and the combinations of levels must be few enough."""
+        from formulations._pyomo.generalisation_model import too_large
+
+        bare = [name for name in self.table.quasi if name not in self.table.hierarchies]
+        if bare:
+            return f"'{bare[0]}' is released as intervals, which are no nodes: give it a hierarchy."
+        return too_large(self._leaves(), tuple(tree.nodes for tree in self._trees()))
+
+    def to_pyomo(self) -> View[pyo.ConcreteModel]:
+        """Which combination of nodes each record is released as; those of one combination are a class."""
+        from formulations._pyomo.generalisation_model import generalisation_model
+
+        if reason := self.lacks_pyomo():
+            raise RefusedError(f"There is no Pyomo view: {reason} Use 'columns'.")
+        costs = tuple(
+            self.table.weights[name] * (tree.leaf_counts - 1) / (max(len(tree.values) - 1, 1) * self.price_scale)
+            for name, tree in zip(self.table.quasi, self._trees(), strict=True)
+        )
+        return generalisation_model(self._leaves(), tuple(tree.nodes for tree in self._trees()), costs, self.test)
+
+    def _trees(self) -> list[Hierarchy]:
+        return [self.table.hierarchy(name) for name in self.table.quasi]
+
+    def _leaves(self) -> NDArray[np.int32]:
+        return np.column_stack([self.table.leaf_codes(name) for name in self.table.quasi])

@@ -345,7 +345,9 @@ class MajeedHwangProblem(Problem):
 
         if reason := self.lacks_pyomo():
             raise RefusedError(f"There is no Pyomo view: {reason}")
-        return generalisation_model(self.leaves, self.nodes, self.level_costs(), self.test, self.most_disclosure)
+        levels = [self.table.hierarchy(name).node_levels for name in self.table.quasi]
+        node_costs = tuple(costs[own] for costs, own in zip(self.level_costs(), levels, strict=True))
+        return generalisation_model(self.leaves, self.nodes, node_costs, self.test, self.most_disclosure)
 
 
 def _objectives(n: int) -> tuple[Objective, ...]:

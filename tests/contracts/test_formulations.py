@@ -15,6 +15,7 @@ FORMULATIONS = [
     LiangSamavi(k=3),
     Generalisation(k=2),
     Generalisation(k=2, distinct_l=2),
+    Generalisation(k=2, scheme="full-domain"),
     Mass(k=3, classifiers=()),
     Mass(distinct_l=2),
     MoObam(k=2),

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import optmodels as om
 from formulations import Generalisation
+from formulations.generalisation import Scheme
 from optmodels.errors import InputError
 from optmodels.matrix import mixed_table
 from optmodels.partition import Labels, canonical
@@ -15,7 +16,7 @@ from optmodels.price import hierarchy
 from optmodels.problem import Problem
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.testing import brute_force, small_table
-from solvers import Columns, LocalSearch
+from solvers import Columns, LatticeSearch, LocalSearch, Milp
 
 
 def random_tree(draw: np.random.Generator, leaves: int) -> Hierarchy:
@@ -147,3 +148,40 @@ def test_small_tables_without_any_hierarchy() -> None:
     solution = Columns().solve(problem, time_limit=60)
     assert solution.value == pytest.approx(best_loss(problem), abs=1e-9)
     assert set(problem.release(solution.require()).frame["category_0"]) <= {"a", "b", "c", "*"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("conditions", [{}, {"distinct_l": 2}, {"t": 0.4}], ids=str)
+def test_the_lattice_agrees_with_brute_force(seed: int, conditions: dict[str, float]) -> None:
+    table = random_table(seed, 8, attributes=2)
+    if conditions:
+        frame = table.frame.assign(illness=list("uvuvwuvw"))
+        table = om.Table(frame, quasi=table.kinds, hierarchies=table.hierarchies, sensitive="illness")
+    problem = Generalisation(k=2, scheme="full-domain", **conditions).build(table)  # type: ignore[arg-type]
+    found = LatticeSearch().solve(problem)
+    assert found.status is om.Status.OPTIMAL
+    assert found.value == pytest.approx(best_loss(problem), abs=1e-12)
+
+
+@pytest.mark.parametrize("scheme", ["local", "full-domain"])
+@pytest.mark.parametrize("seed", range(3))
+def test_pyomo_views_agree_with_brute_force(scheme: Scheme, seed: int) -> None:
+    table = random_table(seed, 7, attributes=2, numbers=0)
+    problem = Generalisation(k=2, scheme=scheme).build(table)
+    found = Milp().solve(problem, time_limit=60)
+    assert found.status is om.Status.OPTIMAL
+    assert found.value == pytest.approx(best_loss(problem), abs=1e-9)
+
+
+def test_everybody_is_released_on_the_same_levels() -> None:
+    table = random_table(4, 30, attributes=3, numbers=1)
+    problem = Generalisation(k=3, scheme="full-domain").build(table)
+    found = LatticeSearch().solve(problem)
+    release = problem.release(found.require())
+    levels = release.provenance["levels"]
+    assert isinstance(levels, dict)
+    hierarchies = problem.table.hierarchies
+    for name in table.quasi:
+        expected = hierarchies[name].generalise(table.frame[name], levels[name])
+        assert sorted(map(str, release.frame[name])) == sorted(map(str, expected))
+    assert release.audit.loss["gcp"] == pytest.approx(found.value)

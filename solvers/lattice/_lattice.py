@@ -1,0 +1,220 @@
+"""The solver `lattice`: levels ruled out by what leaving out adds, until none is left that could be better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf, prod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from optmodels.conditions import broken_classes
+from optmodels.partition import Labels, group_rows, members
+from optmodels.problem import Problem
+from optmodels.solution import Stop
+from optmodels.solver import Run, Solver
+from optmodels.structures import Floats, Lattice, Structure
+from solvers.lattice.grouping import Groupings, Levels
+
+MOST_COMBINATIONS = 4_000_000  # of levels that are held at once
+LEFT_OUT = -1  # the label of records in no class
+_BETWEEN = 20  # looks between proofs
+
+
+@dataclass(frozen=True)
+class LatticeSearch(Solver):
+    """The best levels for everybody, proven: combinations of levels are a lattice, in which costs and groups only grow.
+
+    What records cost on their levels never falls on the way up, and is the price where nobody is left out. Who is in
+    too small a group on some levels is so on all levels below: leaving them out adds at least as much there. So every
+    combination that is looked at bounds all below it, and none is left at the end that could cost less than the best.
+
+    Under k alone, or where nobody may be left out, the answer is optimal. Other conditions a class may meet without
+    some of its records; whole classes are left out, the bound holds for all ways, and a gap may stay.
+
+    >>> import pandas as pd
+    >>> from formulations import Generalisation
+    >>> from optmodels import Table
+    >>> table = Table(pd.DataFrame({"age": [20, 61, 21, 60], "sex": list("ffff")}), quasi={"age": "numeric",
+    ...     "sex": "categorical"})
+    >>> best = LatticeSearch().solve(Generalisation(k=2, scheme="full-domain").build(table))
+    >>> best.status, best.labels
+    (<Status.OPTIMAL: 'optimal'>, array([0, 1, 0, 1]))
+    """
+
+    name: ClassVar[str] = "lattice"
+    summary: ClassVar[str] = "one level of its hierarchy for each attribute, the best of all combinations, proven"
+    exact: ClassVar[bool] = True
+    needs: ClassVar[tuple[type[Structure], ...]] = (Lattice,)
+
+    def proves(self, problem: Problem, *, front: bool = False) -> bool:
+        """The best levels are proven, unless classes could be mended by leaving out some of their records."""
+        lattice = problem.require(Lattice)
+        return not front and (lattice.test.only_size or lattice.most_left_out == 0)
+
+    def search(self, problem: Problem, run: Run) -> None:
+        """Climb down from the top, then look at whatever could still be better."""
+        _Search(problem.require(Lattice), run).follow()
+
+
+class _Search:
+    """Combinations of levels as an array with an axis for each attribute, and what each costs at least."""
+
+    def __init__(self, lattice: Lattice, run: Run) -> None:
+        self.lattice, self.run = lattice, run
+        self.groupings = Groupings(lattice)
+        self.level_costs = lattice.level_costs()
+        self.top: Levels = tuple(len(costs) - 1 for costs in self.level_costs)
+        self.bottom: Levels = (0,) * len(self.top)
+        self.looked: dict[Levels, float] = {}
+        self.best = inf
+        self.exact = lattice.test.only_size or lattice.most_left_out == 0
+
+    def follow(self) -> None:
+        """Offer ever better levels; prove what is proven."""
+        run = self.run
+        if self.look(self.top) == inf:
+            return
+        self.raise_bottom()
+        run.prove(self.floor(self.bottom) / self.lattice.scale)
+        self.climb_down()
+        sizes = [high - low + 1 for low, high in zip(self.bottom, self.top, strict=True)]
+        run.details["combinations"] = prod(sizes)
+        if prod(sizes) > MOST_COMBINATIONS:
+            run.details["remark"] = f"more than {MOST_COMBINATIONS:,} combinations of levels are not all looked at"
+        elif not run.expired:
+            self.rule_out(sizes)
+        run.details["looked_at"] = len(self.looked)
+
+    def floor(self, levels: Levels) -> float:
+        """What levels cost where nobody is left out: no more is needed, and no less is possible."""
+        return float(sum(costs[level] for costs, level in zip(self.level_costs, levels, strict=True)))
+
+    def look(self, levels: Levels) -> float:
+        """What leaving out adds at these levels, infinite where too many would be; what is better is offered."""
+        if levels in self.looked:
+            return self.looked[levels]
+        if self.lattice.test.only_size:
+            cut = self.groupings.cut(levels)
+            extra = cut.records * self.lattice.left_out_price - cut.costs
+            extra = max(extra, 0.0) if cut.records <= self.lattice.most_left_out else inf
+        else:
+            extra = self._by_conditions(levels)
+        if extra < inf and self.floor(levels) + extra < self.best:
+            if self._offer(levels):
+                self.best = self.floor(levels) + extra
+            else:
+                extra = inf  # a hash that two groups share made them look like one
+        self.looked[levels] = extra
+        return extra
+
+    def _by_conditions(self, levels: Levels) -> float:
+        """The same where classes have to keep more than their size."""
+        groups = self._groups(levels)
+        if not broken_classes(self.lattice.test, *members(groups)).any():
+            return 0.0
+        if self.lattice.most_left_out == 0:
+            return inf
+        out = self._left_out(groups)
+        if out.sum() > self.lattice.most_left_out:
+            return inf
+        return max(float(out.sum() * self.lattice.left_out_price - self._costs(levels)[out].sum()), 0.0)
+
+    def _groups(self, levels: Levels) -> Labels:
+        lattice = self.lattice
+        columns = [
+            nodes[:, level][lattice.leaves[:, j]]
+            for j, (nodes, level) in enumerate(zip(lattice.nodes, levels, strict=True))
+        ]
+        return group_rows(columns)
+
+    def _costs(self, levels: Levels) -> Floats:
+        lattice = self.lattice
+        total = np.zeros(lattice.n)
+        for j, level in enumerate(levels):
+            total += lattice.node_costs[j][lattice.nodes[j][:, level][lattice.leaves[:, j]]]
+        return total
+
+    def _left_out(self, groups: Labels) -> NDArray[np.bool_]:
+        """The records of groups that break a condition."""
+        order, starts = members(groups)
+        test = self.lattice.test
+        broken = [
+            bool(broken_classes(test, order[low:high], np.array([0, high - low])).any())
+            for low, high in pairwise(starts)
+        ]
+        return np.asarray(np.array(broken, np.bool_)[groups])
+
+    def _offer(self, levels: Levels) -> bool:
+        groups = self._groups(levels)
+        out = self._left_out(groups) if self.lattice.most_left_out else np.zeros(len(groups), np.bool_)
+        if out.all():
+            return False
+        before = self.run.value
+        self.run.offer(np.where(out, LEFT_OUT, groups))
+        return self.run.value is not None and self.run.value != before
+
+    def raise_bottom(self) -> None:
+        """Levels below which an attribute cannot stay even where all others are at the top."""
+        if not self.exact:
+            return
+        lowest = []
+        for j, high in enumerate(self.top):
+            level = high
+            while level > 0 and self.look((*self.top[:j], level - 1, *self.top[j + 1 :])) < inf:
+                level -= 1
+            lowest.append(level)
+        self.bottom = tuple(lowest)
+
+    def climb_down(self) -> None:
+        """From the top, always down the step that saves most, while there is one."""
+        at = self.top
+        while not self.run.expired:
+            below = [(*at[:j], at[j] - 1, *at[j + 1 :]) for j in range(len(at)) if at[j] > self.bottom[j]]
+            costs = [self.floor(levels) + self.look(levels) for levels in below]
+            if not costs or min(costs) == inf:
+                return
+            if min(costs) >= self.floor(at) + self.look(at) and self.lattice.most_left_out == 0:
+                return
+            at = below[int(np.argmin(costs))]
+
+    def rule_out(self, sizes: list[int]) -> None:
+        """Look at combinations that may be better, the highest first, until there is none."""
+        floors = np.zeros(sizes)
+        below = np.ones(sizes)  # how many combinations each one bounds
+        for j, (low, costs) in enumerate(zip(self.bottom, self.level_costs, strict=True)):
+            shape = [-1 if axis == j else 1 for axis in range(len(sizes))]
+            floors += costs[low:].reshape(shape)
+            below *= np.arange(1, sizes[j] + 1).reshape(shape)
+        bounds = floors.copy()
+        for levels, extra in self.looked.items():
+            self._bound(floors, bounds, levels, extra)
+        while not self.run.expired:
+            hair = 1e-12 * max(self.best, 1.0)
+            open_ones = np.flatnonzero(bounds.ravel() < self.best - hair)
+            if not len(open_ones):
+                self.run.prove(self.best / self.lattice.scale)
+                return
+            least = float(bounds.ravel()[open_ones].min())
+            self.run.prove(min(least, self.best) / self.lattice.scale)
+            self.run.report("combinations looked at", done=len(self.looked), total=None)
+            for place in open_ones[np.argsort(-below.ravel()[open_ones], kind="stable")[:_BETWEEN]].tolist():
+                if bounds.ravel()[place] >= self.best - hair:
+                    continue
+                places = np.unravel_index(place, sizes)
+                levels = tuple(int(at) + low for at, low in zip(places, self.bottom, strict=True))
+                extra = self.look(levels)
+                self._bound(floors, bounds, levels, extra)
+                bounds.ravel()[place] = inf  # it is among those looked at
+                if self.run.expired:
+                    break
+        self.run.stop = Stop.TIME
+
+    def _bound(self, floors: Floats, bounds: Floats, levels: Levels, extra: float) -> None:
+        """What leaving out adds here it adds on all levels below, at least; other conditions may be mended there."""
+        inside = tuple(slice(0, level - low + 1) for level, low in zip(levels, self.bottom, strict=True))
+        if not self.exact or any(part.stop <= 0 for part in inside):
+            return
+        np.maximum(bounds[inside], floors[inside] + extra, out=bounds[inside])
