@@ -207,7 +207,7 @@ class Levels(Structure):
 class Lattice(Structure):
     """Everybody is released on the same levels, one for each attribute, and pays for the nodes that these make.
 
-    What a record pays never falls from level to level, and is at most what leaving it out costs.
+    What a record pays never falls from level to level.
     """
 
     title: ClassVar[str] = "one level for each attribute"
@@ -225,6 +225,16 @@ class Lattice(Structure):
     def n(self) -> int:
         """Number of records."""
         return len(self.leaves)
+
+    @property
+    def dearest(self) -> float:
+        """What no record pays more than, on whatever levels."""
+        return float(sum(costs.max() for costs in self.node_costs))
+
+    @property
+    def cheaper_to_keep(self) -> bool:
+        """Whether leaving out a record never costs less than keeping it."""
+        return self.left_out_price >= self.dearest * (1 - 1e-12)
 
     def level_costs(self) -> tuple[Floats, ...]:
         """For each quasi-identifier what all records pay on each of its levels."""

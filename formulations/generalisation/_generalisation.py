@@ -13,13 +13,13 @@ from formulations.generalisation.full_domain import FullDomainProblem
 from optmodels.errors import RefusedError, finite, unknown
 from optmodels.objectives import Objective
 from optmodels.price import Price, hierarchy
-from optmodels.problem import Formulation, PricedProblem, Problem
+from optmodels.problem import Formulation, PricedProblem, Problem, View
 from optmodels.release import Method
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
-    pass
+    import pyomo.environ as pyo
 
 Scheme = Literal["local", "full-domain"]
 
@@ -83,6 +83,9 @@ class LocalProblem(PricedProblem):
     release_method: ClassVar[Method] = "hierarchy"
     price: Price
 
+    def _usual_price(self) -> float:
+        return sum(self.table.weights.values()) / self.price_scale  # a suppressed cell tells nothing
+
     def lacks_pyomo(self) -> str | None:
         """Every attribute needs nodes to be released as, and the combinations of levels must be few enough."""
         from formulations._pyomo.generalisation_model import too_large
@@ -99,7 +102,8 @@ class LocalProblem(PricedProblem):
         if reason := self.lacks_pyomo():
             raise RefusedError(f"There is no Pyomo view: {reason} Use 'columns'.")
         costs = tuple(
-            self.table.weights[name] * (tree.leaf_counts - 1) / (max(len(tree.values) - 1, 1) * self.price_scale)
+            np.float64(self.table.weights[name] / (max(len(tree.values) - 1, 1) * self.price_scale))
+            * (tree.leaf_counts - 1)
             for name, tree in zip(self.table.quasi, self._trees(), strict=True)
         )
         return generalisation_model(self._leaves(), tuple(tree.nodes for tree in self._trees()), costs, self.test)

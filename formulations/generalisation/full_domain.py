@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import Conditions
-from optmodels.metrics.loss import generalisation_levels
+from optmodels.errors import RefusedError
+from optmodels.metrics.loss import attribute_losses
 from optmodels.objectives import Objective
-from optmodels.partition import Labels
-from optmodels.problem import Formulation, Problem
-from optmodels.release import Method, Release
+from optmodels.partition import LEFT_OUT, Labels
+from optmodels.problem import Formulation, Problem, View
+from optmodels.release import Method, Release, Suppressed
 from optmodels.release import release as make_release
 from optmodels.structures import Lattice, Structure
 from optmodels.table import Table
 
 if TYPE_CHECKING:
-    pass
+    import pyomo.environ as pyo
 
 
 class FullDomainProblem(Problem):
@@ -45,45 +46,73 @@ class FullDomainProblem(Problem):
 
     def structures(self) -> Iterator[Structure]:
         """A lattice of levels, beside what every problem has."""
-        yield Lattice(self.leaves, self.nodes, self.node_costs, self.test, self.scale)
+        price = self.left_out_price * self.scale
+        yield Lattice(self.leaves, self.nodes, self.node_costs, self.test, self.scale, self.suppression.most, price)
         yield from super().structures()
 
     def levels(self, labels: Labels) -> NDArray[np.int64]:
-        """(quasi,) the levels that a partition stands for."""
-        return generalisation_levels(self.table, labels).max(axis=0)
+        """(quasi,) the levels that a partition stands for; records that are left out have no say."""
+        kept = np.flatnonzero(labels != LEFT_OUT)
+        trees = [self.table.hierarchy(name) for name in self.table.quasi]
+        return np.array([tree.common_level(labels[kept], self.leaves[kept, j]).max() for j, tree in enumerate(trees)])
 
     def values(self, labels: Labels) -> dict[str, float]:
         """What records released on the partition's levels lose."""
+        kept = np.flatnonzero(labels != LEFT_OUT)
         total = 0.0
         for j, level in enumerate(self.levels(labels).tolist()):
-            total += float(self.node_costs[j][self.nodes[j][self.leaves[:, j], level]].sum())
+            total += float(self.node_costs[j][self.nodes[j][self.leaves[kept, j], level]].sum())
         return {"loss": total / self.scale}
 
-    def release(self, labels: NDArray[np.integer[Any]], *, method: Method | None = None) -> Release:
+    def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
+        return self._with_left_out(self.values(labels), missing), self.violations(labels)
+
+    def _usual_price(self) -> float:
+        return sum(self.table.weights.values()) / self.scale  # a suppressed cell tells nothing
+
+    def release(
+        self,
+        labels: NDArray[np.integer[Any]],
+        *,
+        method: Method | None = None,
+        suppressed: Suppressed = "drop",
+    ) -> Release:
         """The table with everybody on the same levels, audited."""
         if method not in (None, "hierarchy"):
-            return super().release(labels, method=method)
+            return super().release(labels, method=method, suppressed=suppressed)
         classes = self.check(labels)
-        levels = self.levels(classes)
-        everyone = np.tile(levels, (int(classes.max()) + 1, 1))
-        named = dict(zip(self.table.quasi, levels.tolist(), strict=True))
         return make_release(
             self.table,
             classes,
             promise=self.conditions,
             method="hierarchy",
-            levels=everyone,
+            suppressed=suppressed,
+            levels=self._per_class(classes),
             provenance={
                 "formulation": self.formulation.name,
                 "parameters": self.formulation.to_dict(),
-                "levels": named,
+                "levels": dict(zip(self.table.quasi, self.levels(classes).tolist(), strict=True)),
             },
         )
+
+    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
+        """What the release of a partition loses of each quasi-identifier: the share of all leaves below its node."""
+        classes = self.check(labels)
+        kept = np.flatnonzero(classes != LEFT_OUT)
+        part = self.table if len(kept) == self.n else self.table.part(kept)
+        losses = attribute_losses(part, classes[kept], "hierarchy", levels=self._per_class(classes))
+        return {name: loss + (self.n - len(kept)) / self.n for name, loss in losses.items()}
+
+    def _per_class(self, classes: Labels) -> NDArray[np.int64]:
+        """(classes, quasi) the levels that all classes are released on."""
+        return np.tile(self.levels(classes), (int(classes.max()) + 1, 1))
 
     def lacks_pyomo(self) -> str | None:
         """Different records times combinations of levels must be few enough."""
         from formulations._pyomo.generalisation_model import too_large
 
+        if self.suppression.most:
+            return "it has no place for records that are left out: use 'lattice'."
         return too_large(self.leaves, self.nodes)
 
     def to_pyomo(self) -> View[pyo.ConcreteModel]:

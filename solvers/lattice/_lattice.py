@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import broken_classes
-from optmodels.partition import Labels, group_rows, members
+from optmodels.partition import LEFT_OUT, Labels, group_rows, members
+from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
-from optmodels.structures import Floats, Lattice, Structure
+from optmodels.structures import Lattice, Structure
 from solvers.lattice.grouping import Groupings, Levels
 
 MOST_COMBINATIONS = 4_000_000  # of levels that are held at once
-LEFT_OUT = -1  # the label of records in no class
 _BETWEEN = 20  # looks between proofs
 
 
@@ -48,11 +48,12 @@ class LatticeSearch(Solver):
     summary: ClassVar[str] = "one level of its hierarchy for each attribute, the best of all combinations, proven"
     exact: ClassVar[bool] = True
     needs: ClassVar[tuple[type[Structure], ...]] = (Lattice,)
+    leaves_out: ClassVar[bool] = True
 
     def proves(self, problem: Problem, *, front: bool = False) -> bool:
         """The best levels are proven, unless classes could be mended by leaving out some of their records."""
         lattice = problem.require(Lattice)
-        return not front and (lattice.test.only_size or lattice.most_left_out == 0)
+        return not front and (lattice.most_left_out == 0 or (lattice.test.only_size and lattice.cheaper_to_keep))
 
     def search(self, problem: Problem, run: Run) -> None:
         """Climb down from the top, then look at whatever could still be better."""
@@ -70,7 +71,9 @@ class _Search:
         self.bottom: Levels = (0,) * len(self.top)
         self.looked: dict[Levels, float] = {}
         self.best = inf
-        self.exact = lattice.test.only_size or lattice.most_left_out == 0
+        self.exact = lattice.most_left_out == 0 or (lattice.test.only_size and lattice.cheaper_to_keep)
+        # what leaving out records that may stay could save at most
+        self.saved = 0.0 if lattice.cheaper_to_keep else lattice.most_left_out * lattice.dearest
 
     def follow(self) -> None:
         """Offer ever better levels; prove what is proven."""
@@ -78,7 +81,7 @@ class _Search:
         if self.look(self.top) == inf:
             return
         self.raise_bottom()
-        run.prove(self.floor(self.bottom) / self.lattice.scale)
+        self._prove(self.floor(self.bottom))
         self.climb_down()
         sizes = [high - low + 1 for low, high in zip(self.bottom, self.top, strict=True)]
         run.details["combinations"] = prod(sizes)
@@ -99,7 +102,7 @@ class _Search:
         if self.lattice.test.only_size:
             cut = self.groupings.cut(levels)
             extra = cut.records * self.lattice.left_out_price - cut.costs
-            extra = max(extra, 0.0) if cut.records <= self.lattice.most_left_out else inf
+            extra = extra if cut.records <= self.lattice.most_left_out else inf
         else:
             extra = self._by_conditions(levels)
         if extra < inf and self.floor(levels) + extra < self.best:
@@ -120,7 +123,7 @@ class _Search:
         out = self._left_out(groups)
         if out.sum() > self.lattice.most_left_out:
             return inf
-        return max(float(out.sum() * self.lattice.left_out_price - self._costs(levels)[out].sum()), 0.0)
+        return float(out.sum() * self.lattice.left_out_price - self._costs(levels)[out].sum())
 
     def _groups(self, levels: Levels) -> Labels:
         lattice = self.lattice
@@ -155,6 +158,9 @@ class _Search:
         before = self.run.value
         self.run.offer(np.where(out, LEFT_OUT, groups))
         return self.run.value is not None and self.run.value != before
+
+    def _prove(self, cost: float) -> None:
+        self.run.prove(max(min(cost, self.best) - self.saved, 0.0) / self.lattice.scale)
 
     def raise_bottom(self) -> None:
         """Levels below which an attribute cannot stay even where all others are at the top."""
@@ -191,14 +197,14 @@ class _Search:
         bounds = floors.copy()
         for levels, extra in self.looked.items():
             self._bound(floors, bounds, levels, extra)
+        waiting: list[float] = []
         while not self.run.expired:
             hair = 1e-12 * max(self.best, 1.0)
             open_ones = np.flatnonzero(bounds.ravel() < self.best - hair)
             if not len(open_ones):
-                self.run.prove(self.best / self.lattice.scale)
+                self._prove(min([self.best, *waiting]))
                 return
-            least = float(bounds.ravel()[open_ones].min())
-            self.run.prove(min(least, self.best) / self.lattice.scale)
+            self._prove(min([float(bounds.ravel()[open_ones].min()), *waiting]))
             self.run.report("combinations looked at", done=len(self.looked), total=None)
             for place in open_ones[np.argsort(-below.ravel()[open_ones], kind="stable")[:_BETWEEN]].tolist():
                 if bounds.ravel()[place] >= self.best - hair:
@@ -207,7 +213,9 @@ class _Search:
                 levels = tuple(int(at) + low for at, low in zip(places, self.bottom, strict=True))
                 extra = self.look(levels)
                 self._bound(floors, bounds, levels, extra)
-                bounds.ravel()[place] = inf  # it is among those looked at
+                bounds.ravel()[place] = inf
+                if not self.exact:  # some of a class left out might do, and cost less
+                    waiting.append(float(floors.ravel()[place]))
                 if self.run.expired:
                     break
         self.run.stop = Stop.TIME

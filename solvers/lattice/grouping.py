@@ -13,7 +13,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from optmodels.partition import group_rows, members
-from optmodels.structures import Floats, Lattice
+from optmodels.price import Floats
+from optmodels.structures import Lattice
 
 Levels = tuple[int, ...]
 Counts = NDArray[np.int64]

@@ -185,3 +185,35 @@ def test_everybody_is_released_on_the_same_levels() -> None:
         expected = hierarchies[name].generalise(table.frame[name], levels[name])
         assert sorted(map(str, release.frame[name])) == sorted(map(str, expected))
     assert release.audit.loss["gcp"] == pytest.approx(found.value)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("price", [None, 0.01])
+@pytest.mark.parametrize("scheme", ["local", "full-domain"])
+def test_records_left_out_agree_with_brute_force(scheme: Scheme, price: float | None, seed: int) -> None:
+    table = random_table(seed, 7, attributes=2)
+    problem = Generalisation(k=2, scheme=scheme, suppress=0.3, suppression_price=price).build(table)
+    least = best_loss(problem)
+    solver = LatticeSearch() if scheme == "full-domain" else LocalSearch(iterations=200)
+    found = solver.solve(problem, seed=1)
+    assert found.value is not None
+    assert found.value >= least - 1e-9
+    if found.bound is not None:
+        assert found.bound <= least + 1e-9
+    if found.status is om.Status.OPTIMAL:
+        assert found.value == pytest.approx(least, abs=1e-9)
+    if scheme == "full-domain" and price is None:
+        assert found.status is om.Status.OPTIMAL
+    release = problem.release(found.require())
+    assert release.audit.suppressed == 7 - len(release.frame)
+    assert release.audit.loss["gcp"] <= 1
+
+
+def test_a_suppressed_cell_counts_one() -> None:
+    table = random_table(3, 10, attributes=2, numbers=0)
+    for scheme in ("local", "full-domain"):
+        problem = Generalisation(k=2, scheme=scheme, suppress=0.5).build(table)  # type: ignore[arg-type]
+        kept = np.where(np.arange(10) < 6, 0, -1)
+        inside = problem.evaluate(np.zeros(10, np.int64)).values["loss"]
+        assert problem.evaluate(kept).values["loss"] <= inside + 0.4
+        assert problem.evaluate(kept).values["loss"] >= 0.4
