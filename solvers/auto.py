@@ -15,6 +15,7 @@ from optmodels.structures import (
     Centroids,
     Construction,
     EntropyLevels,
+    Lattice,
     Levels,
     Parts,
     Priced,
@@ -172,6 +173,8 @@ def _wanted(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
         because = "classes are released through hierarchies, whose levels can be climbed from cheap to dear"
         yield Choice("generalise", because)
         yield Choice("usefulness", "the hierarchies are too many for 'generalise'")
+    if problem.structure(Lattice) is not None:
+        yield Choice("lattice", "everybody is released on the same levels, whose combinations can be ruled out")
     if n <= _EXACT_VIEW_RECORDS:
         yield Choice(
             "milp", f"nothing but a Pyomo view is known of this model, and {n} records are few", "local_search", 0.1

@@ -8,7 +8,7 @@ from optmodels.partition import LEFT_OUT, Labels
 from optmodels.solver import Run
 from optmodels.structures import Priced, compiled_price
 from solvers.local_search.construct import first_partition as construct
-from solvers.local_search.descent import Descent
+from solvers.local_search.descents import descent_for
 from solvers.local_search.search import Schedule, follow
 
 _SHARE = 0.2  # of the time limit, for local search
@@ -35,10 +35,9 @@ def improved(priced: Priced, run: Run, seconds: float | None = None, again: int 
     if seconds is None:
         seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
     run.report("local search")
-    fixed = priced.n_classes is not None
     inside = np.flatnonzero(run.labels != LEFT_OUT)  # who is left out stays so
     price, test = compiled_price(priced).take(inside), priced.test.take(inside)
-    descent = Descent(price, test, run.labels[inside], fixed=fixed, seed=run.seed + again)
+    descent = descent_for(price, test, run.labels[inside], n_classes=priced.n_classes, seed=run.seed + again)
     found: list[Labels] = []
 
     def on_best(labels: Labels) -> None:

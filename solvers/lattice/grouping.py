@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from optmodels.kernels import kernel
 from optmodels.partition import group_rows, members
 from optmodels.price import Floats
 from optmodels.structures import Lattice
@@ -70,7 +70,7 @@ class Groupings:
         return Cut(int(records), float(small))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_groups(keys: NDArray[np.uint64], weights: Counts, costs: Floats, k: int) -> tuple[Counts, Counts, int, float]:
     """The first of each group and the weight of all of it; the weight, and the cost, of groups that are too light."""
     size = 1

@@ -12,11 +12,10 @@ from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
 from optmodels.structures import Priced
-from solvers.local_search import boxes
-from solvers.local_search.boxes import BoxDescent
 from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
-from solvers.local_search.descent import WORKERS, Descent
+from solvers.local_search.descent import WORKERS
+from solvers.local_search.descents import descent_for
 from solvers.local_search.search import Schedule, follow, improve
 
 __all__ = ["LocalSearch", "improve"]
@@ -72,12 +71,7 @@ class LocalSearch(Solver):
             return
         offers = _Offers(run)
         offers.offer(start)
-        descent: Descent | BoxDescent
-        if boxes.takes(price, test, n_classes):
-            descent = BoxDescent(price, test, start, seed=run.seed, workers=self._workers(run))
-        else:
-            fixed = n_classes is not None
-            descent = Descent(price, test, start, fixed=fixed, seed=run.seed, workers=self._workers(run))
+        descent = descent_for(price, test, start, n_classes=n_classes, seed=run.seed, workers=self._workers(run))
         seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
         try:
             schedule = Schedule(seconds=seconds, iterations=self.iterations)

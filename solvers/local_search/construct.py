@@ -34,6 +34,8 @@ def first_partition(price: Price, test: ClassTest, n_classes: int | None = None)
 
     Where many records are equal, the cheaper of cuts and of equal records merged until the conditions hold.
     """
+    if (labels := by_nodes(price, test, n_classes)) is not None:
+        return labels
     starts = (construct(price, test, n_classes) for construct in CONSTRUCTIONS)
     return min((labels for labels in starts if labels is not None), key=price.total, default=None)
 
@@ -84,7 +86,7 @@ def by_nodes(price: Price, test: ClassTest, n_classes: int | None) -> Labels | N
     return None if broken_classes(test, *members(merged)).any() else merged
 
 
-CONSTRUCTIONS = (by_kinds, by_cuts, by_nodes)  # the quicker first
+CONSTRUCTIONS = (by_kinds, by_cuts)  # the quicker first
 
 
 def make_feasible(price: Price, test: ClassTest, labels: Labels, n_classes: int | None = None) -> Labels | None:

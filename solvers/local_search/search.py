@@ -11,7 +11,7 @@ from optmodels.partition import Labels, canonical
 from optmodels.price import Price
 from solvers.local_search.clock import Clock, TimedSteps
 from solvers.local_search.construct import make_feasible
-from solvers.local_search.descent import Descent
+from solvers.local_search.descents import descent_for
 from solvers.local_search.improving import Improving
 
 MOST_SWEEPS = 50
@@ -182,6 +182,6 @@ def improve(
     start = make_feasible(price, test, labels, n_classes)
     if start is None:
         return canonical(labels)
-    descent = Descent(price, test, start, fixed=n_classes is not None, seed=seed)
+    descent = descent_for(price, test, start, n_classes=n_classes, seed=seed)
     follow(descent, Schedule(seconds=seconds), lambda found: None)
     return canonical(descent.best)
