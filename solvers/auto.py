@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from optmodels import registry
 from optmodels.errors import whole
+from optmodels.objectives import SUPPRESSED
 from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run, Solver
 from optmodels.structures import (
@@ -28,6 +29,7 @@ _LISTED_RECORDS = 17  # two to the power of this many classes, each priced by a 
 _LOCAL_SEARCH_RECORDS = 300_000
 _BLOCK_RECORDS_PER_SECOND = 20_000  # of local search in blocks, on two cores, from benchmarks/blocks.py
 _EXACT_FRONT_RECORDS = 24
+_LEFT_OUT_RECORDS = 120  # a step of column generation takes seconds, and a front has up to a step for each left out
 _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may take
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
 _EXACT_LEVELS_RECORDS = 100  # a second or two in HiGHS; without further conditions 1000 take ten
@@ -220,6 +222,8 @@ def _wanted_for_fronts(problem: Problem, time_limit: float | None) -> Iterator[C
         yield Choice("mass", "the model makes its partitions itself, one for each k")
     if problem.structure(Assignment) is not None:
         yield Choice("network", "every level of the worst class is a pair of bounds, and each a network")
+    if problem.objectives[-1].name == SUPPRESSED and problem.n <= _LEFT_OUT_RECORDS:
+        yield Choice("epsilon", f"of {problem.n} records the best is proven for every number that is left out")
     if problem.structure(EntropyLevels) is not None and _exact_in_time(problem, time_limit):
         yield Choice("epsilon", f"of {problem.n} records every class can be priced, so the front is exact")
     if problem.structure(Levels) is not None:

@@ -191,6 +191,7 @@ class FrontSolver(Solver):
                     self.explore(problem, run)
                     if not run.leaves_out:
                         leave_out_on_front(problem, run)
+                        run.details |= {"complete": False} if "complete" in run.details else {}
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED

@@ -24,7 +24,7 @@ from optmodels.problem import Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import PROVEN, FrontSolver, Run
 from optmodels.structures import EntropyLevels, Priced, Score, Structure
-from solvers.epsilon import certified_levels
+from solvers.epsilon import certified_levels, left_out_levels
 from solvers.epsilon.every_class import MOST_RECORDS, EveryClass
 
 # "More entropy than this" in bits: above the tolerance within which two entropies are the same.
@@ -138,8 +138,21 @@ class Epsilon(FrontSolver):
             value = run.value
             run.prove(value if value is not None and abs(value - bound) <= PROVEN * max(1.0, abs(value)) else bound)
 
+    def refuses_front(self, problem: Problem) -> str | None:
+        """A front of any target and of how many are left out needs nothing but an exact solver of its steps."""
+        if left_out_levels.applies(problem):
+            return left_out_levels.refuses(problem, self.solver)
+        return super().refuses_front(problem)
+
+    def decides_suppression(self, problem: Problem) -> bool:
+        """On a front of how many are left out, by the solver of its steps."""
+        return left_out_levels.applies(problem) and left_out_levels.refuses(problem, self.solver) is None
+
     def explore(self, problem: Problem, run: Run) -> None:
-        """Level after level of entropy; the record says what is proven about points not found."""
+        """Level after level of entropy, or of how many are left out; the record says what is proven of other points."""
+        if left_out_levels.applies(problem):
+            left_out_levels.explore(problem, self.solver, run)
+            return
         proven: list[dict[str, float | None]] = []
         run.details.update(levels=proven, complete=False)
         try:

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import Aminifar, LiangSamavi, Microaggregation
+from optmodels.errors import InputError
 from optmodels.price import PlainPrice
 from optmodels.solution import Status
 from optmodels.table import Table
-from optmodels.testing.answers import check_against, check_solution
-from optmodels.testing.partitions import brute_force
-from solvers import Columns, Milp, Network
+from optmodels.testing.answers import check_against, check_front, check_solution
+from optmodels.testing.partitions import brute_force, brute_force_front
+from solvers import Columns, Epsilon, Milp, Network, Nsga2
 
 
 def drawn(seed: int, n: int = 8) -> Table:
@@ -84,3 +85,26 @@ def test_a_view_that_leaves_out_nobody_proves_nothing():
     check_solution(solution)
     check_against(solution, optimum(problem))
     assert solution.bound is None
+
+
+@pytest.mark.parametrize("model", [Microaggregation, LiangSamavi])
+def test_the_front_of_loss_and_how_many_are_left_out_is_exact(model):
+    problem = model(k=2, suppress=0.4, suppression_price=0.0).build(drawn(8, 7))
+    problem = problem.with_objectives("loss", "suppressed")
+    front = Epsilon().pareto(problem)
+    check_front(front, brute_force_front(problem))
+    assert front.details["complete"]
+    assert len(front) > 1
+
+
+def test_any_solver_of_fronts_trades_loss_for_records():
+    problem = Microaggregation(k=2, suppress=0.4, suppression_price=0.0).build(drawn(8, 7))
+    problem = problem.with_objectives("loss", "suppressed")
+    front = Nsga2(evaluations=200).pareto(problem, seed=1)
+    check_front(front, brute_force_front(problem))
+    assert len(front) > 1
+
+
+def test_how_many_are_left_out_is_no_objective_where_nobody_may_be():
+    with pytest.raises(InputError, match="allow some with suppress"):
+        Microaggregation(k=2).build(drawn(8, 7)).with_objectives("loss", "suppressed")
