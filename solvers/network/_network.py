@@ -71,8 +71,8 @@ class Network(FrontSolver):
         return assignment.no_network
 
     def proves(self, problem: Problem, *, front: bool = False) -> bool:
-        """Every point of a front is the optimum of its level."""
-        return True
+        """Every point of a front is the optimum of its level, unless records may be left out of it."""
+        return not (front and problem.suppression.most)
 
     def decides_suppression(self, problem: Problem) -> bool:
         """Those left out go to a centre of their own, at their price, where bounds do not depend on sizes."""
