@@ -13,7 +13,6 @@ from optmodels.problem import Problem
 from optmodels.solver import FrontSolver, Run, Solver
 from optmodels.structures import (
     Assignment,
-    Centroids,
     Construction,
     EntropyLevels,
     Lattice,
@@ -34,10 +33,6 @@ _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may tak
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
 _EXACT_LEVELS_RECORDS = 100  # a second or two in HiGHS; without further conditions 1000 take ten
 _EXACT_VIEW_RECORDS = 60  # of a model of which nothing but a Pyomo view is known
-# Of the time, for local search before column generation: all but a little where the time, in seconds a record, is too
-# short for a bound that is worth anything.
-_SEARCH_SHARES = ((0.008, 0.85), (0.022, 0.6))
-_SWARM_SHARE = 0.6
 _EVALUATIONS = "evaluations"  # the option of solvers that count them
 
 
@@ -194,8 +189,7 @@ def _wanted_for_prices(problem: Problem, priced: Priced, time_limit: float | Non
             yield Choice("columns", f"of {n} records every class can be listed, whatever its price")
         yield Choice("local_search", "the price of a class is a plain function, which nothing can be proven about")
     elif n <= _COLUMNS_RECORDS:
-        because = f"{n} records are few enough for a bound by column generation"
-        yield Choice("columns", because, *_head_start(problem, priced, time_limit))
+        yield Choice("columns", f"{n} records are few enough for a bound by column generation")
     if n <= _LOCAL_SEARCH_RECORDS or priced.n_classes is not None:
         yield Choice("local_search", f"{n} records are too many for column generation")
     needed = n / _BLOCK_RECORDS_PER_SECOND
@@ -203,17 +197,6 @@ def _wanted_for_prices(problem: Problem, priced: Priced, time_limit: float | Non
         yield Choice("blocks", f"{n} records are too many for one local search, and few enough for one in each block")
     because = f"local search in blocks of {n} records takes about {needed:.0f} s, median cuts far less"
     yield Choice("mondrian", because)
-
-
-def _head_start(problem: Problem, priced: Priced, time_limit: float | None) -> tuple[str | None, float]:
-    """Which heuristic finds more in the time than column generation's own start does, and what share it gets of it."""
-    if time_limit is None:
-        return None, 0.0
-    if priced.n_classes is not None:  # few large classes around centroids are what swarms are good at
-        return ("pso", _SWARM_SHARE) if problem.require(Centroids).scales else (None, 0.0)
-    a_record = time_limit / priced.n
-    share = next((share for seconds, share in _SEARCH_SHARES if a_record < seconds), 0.0)
-    return ("local_search", share) if share else (None, 0.0)
 
 
 def _wanted_for_fronts(problem: Problem, time_limit: float | None) -> Iterator[Choice]:

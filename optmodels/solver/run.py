@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,7 @@ class Run:
         self.details: dict[str, object] = {}
         self.history: list[Moment] = []
         self._front: list[Solution] = []
+        self._taking = Lock()  # heuristics may offer what they find from a thread of their own
         self.interrupt = Interrupt()
         self._on_progress = on_progress
         self._began = now()
@@ -136,13 +138,13 @@ class Run:
             labels, evaluation = self._mended(labels, evaluation)
         if not evaluation.feasible:
             return False
-        target = self.problem.target
-        current = self.value
-        if current is not None and target.worse(evaluation.values[target.name], current) >= 0:
-            return False
-        self.labels = self.problem.check(labels)
-        self.values = dict(evaluation.values)
-        self._record()
+        target, partition = self.problem.target, self.problem.check(labels)
+        with self._taking:
+            current = self.value
+            if current is not None and target.worse(evaluation.values[target.name], current) >= 0:
+                return False
+            self.labels, self.values = partition, dict(evaluation.values)
+            self._record()
         return True
 
     def keep(

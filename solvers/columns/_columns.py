@@ -10,14 +10,15 @@ import numpy as np
 from optmodels.errors import whole
 from optmodels.problem import Problem
 from optmodels.solution import Stop
-from optmodels.solver import Run, Solver, leave_out_who_pays
+from optmodels.solver import PROVEN, Run, Solver, leave_out_who_pays
 from optmodels.structures import Priced, Structure
 from solvers.columns import candidate_centres, split_bound
 from solvers.columns.branching import BranchingTree
+from solvers.columns.companion import Companion
 from solvers.columns.cuts import violated
 from solvers.columns.finish import at_hand, finish
 from solvers.columns.generation import Certificate
-from solvers.columns.incumbent import first_partition, improved
+from solvers.columns.incumbent import beside, first_partition, head_start
 from solvers.columns.listing import by_listing, possible_classes
 from solvers.columns.proof import Proof
 
@@ -30,6 +31,8 @@ _SHARE = 0.15  # of the remaining time, for the integer master where no proof is
 _SPLIT_SHARE = 0.5
 _POLISH_SECONDS = 120.0  # a round of local search and of combining what it found
 _POLISH_SHARE = 0.93
+_PAIR_SECONDS = 1e-7  # of what a proof begins with, for each pair of records
+_WORTH_A_ROUND = 0.08  # of the time limit, that must be left
 _AT_HAND = 10_000  # classes in the integer master where pricing could not be completed
 _AT_HAND_SECONDS = 300.0
 _BEFORE_BRANCHING = 0.05  # of the remaining time, for an incumbent that prunes
@@ -96,11 +99,6 @@ class Columns(Solver):
         run.prove(0.0)  # no compiled price is negative
         if run.labels is None and (labels := first_partition(priced)) is not None:
             run.offer(labels)
-        leave_out_who_pays(problem, run)
-        improved(priced, run)
-        leave_out_who_pays(problem, run)
-        if run.value == 0.0:
-            return
         if (
             problem.n < 2 * problem.test.k and not priced.suppression.most
         ):  # everyone in one class is the only partition
@@ -108,15 +106,32 @@ class Columns(Solver):
             if run.value is not None:
                 run.prove(run.value)
                 return
+        leave_out_who_pays(problem, run)
+        with beside(problem, priced, run) as companion:
+            companion.wait(head_start(priced, run), lambda: run.value == 0.0)
+            leave_out_who_pays(problem, run)
+            if run.value == 0.0 or run.expired:
+                return
+            if run.remaining < _PAIR_SECONDS * problem.n**2:  # all pairs of records take longer than there is time
+                companion.wait(run.remaining)
+                leave_out_who_pays(problem, run)
+                run.stop = Stop.TIME
+                return
+            self._prove(problem, priced, run, companion)
+
+    def _prove(self, problem: Problem, priced: Priced, run: Run, companion: Companion) -> None:
         every = not priced.suppression.most
         if every and run.labels is not None and problem.n > _ALWAYS_LISTED and candidate_centres.applies(priced):
             run.details["classes"] = "by their centres, which are searched for in boxes"
             candidate_centres.search(priced, run)
+            if run.gap is None or run.gap > PROVEN:
+                companion.wait(run.remaining)
             return
-        follow(Proof(priced, run, node_limit=self.node_limit, enumeration=self.enumeration), self.cuts_a_round)
+        proof = Proof(priced, run, node_limit=self.node_limit, enumeration=self.enumeration)
+        follow(proof, self.cuts_a_round, companion)
 
 
-def follow(proof: Proof, cuts_a_round: int) -> None:
+def follow(proof: Proof, cuts_a_round: int, companion: Companion | None = None) -> None:
     """Converge, cut, converge again; then finish."""
     run, generation = proof.run, proof.generation
     if run.labels is not None:
@@ -137,7 +152,7 @@ def follow(proof: Proof, cuts_a_round: int) -> None:
         certificate = _converge(proof) or certificate
     if not run.proven_infeasible and not proof.closed() and not run.expired:
         if certificate is None or not certificate.converged or _too_large(proof):
-            _polish(proof, certificate)
+            _polish(proof, certificate, companion)
         else:
             if proof.enumeration > 0:
                 finish(proof, certificate)
@@ -155,25 +170,40 @@ def _too_large(proof: Proof) -> bool:
     return proof.generation.quickest * sizes * _PRICINGS > proof.run.remaining
 
 
-def _polish(proof: Proof, certificate: Certificate | None) -> None:
-    """Where no proof is in sight: the best of the classes at hand, a better bound, and local search again."""
+def _polish(proof: Proof, certificate: Certificate | None, companion: Companion | None) -> None:
+    """Where no proof is in sight: the best of the classes at hand, a better bound, and local search on and again."""
     run = proof.run
     proof.combine(at_hand(proof, certificate, _AT_HAND), min(_SHARE * run.remaining, _AT_HAND_SECONDS))
     everyone = not proof.instance.left_out
     if everyone and certificate is None and split_bound.applies(proof.instance) and run.value is not None:
         end = run.seconds + min(_SPLIT_SHARE * run.remaining, _AT_HAND_SECONDS)
         split_bound.split_bound(proof.instance, proof.value, proof.prove, lambda: run.seconds > end)
+    if companion is not None and companion.searching:
+        companion.wait(run.remaining, proof.closed)
+        leave_out_who_pays(run.problem, run)
+        _combine_found(proof, companion, run.remaining)
     if run.time_limit is None:
         return
     rounds = max(1, round(run.remaining / _POLISH_SECONDS))
     for again in range(1, rounds + 1):
-        if run.expired or proof.closed():
-            return
+        if run.expired or proof.closed() or run.remaining < _WORTH_A_ROUND * run.time_limit:
+            break
         share = run.remaining / (rounds + 1 - again)
-        found = improved(proof.priced, run, _POLISH_SHARE * share, again)
-        classes = {members.tobytes(): members for labels in found for members in proof.instance.classes(labels)}
-        proof.combine(list(classes.values())[-_AT_HAND:], (1 - _POLISH_SHARE) * share)
-    run.stop = Stop.TIME  # it was spent, but for what HiGHS must be spared
+        with beside(run.problem, proof.priced, run, _POLISH_SHARE * share) as searching:
+            searching.wait(share, proof.closed)
+        leave_out_who_pays(run.problem, run)
+        _combine_found(proof, searching, (1 - _POLISH_SHARE) * share)
+    if not proof.closed():
+        run.stop = Stop.TIME  # it was spent, but for what HiGHS must be spared
+
+
+def _combine_found(proof: Proof, companion: Companion, seconds: float) -> None:
+    """The best partition made of the classes of all that a companion has found."""
+    if proof.closed() or proof.run.expired:
+        return
+    found = tuple(companion.found)
+    classes = {members.tobytes(): members for labels in found for members in proof.instance.classes(labels)}
+    proof.combine(list(classes.values())[-_AT_HAND:], seconds)
 
 
 def _branch(proof: Proof, bound: float) -> None:

@@ -72,15 +72,15 @@ def search(priced: Priced, run: Run) -> None:
     """
     assert priced.n_classes is not None
     assert run.labels is not None
-    price = compiled_price(priced)
+    price, labels = compiled_price(priced), run.labels  # a heuristic beside this may find others meanwhile
     groups = Groups.of(price)
     k, p = priced.test.k, priced.n_classes
     master = BoxedMaster(groups.counts, p, p)
     for c in range(p):
-        master.add(*_column(groups, np.bincount(groups.of_record[run.labels == c], minlength=len(groups.counts))))
-    total = price.total(run.labels)
+        master.add(*_column(groups, np.bincount(groups.of_record[labels == c], minlength=len(groups.counts))))
+    total = price.total(labels)
     slack = _SLACK * total / p
-    centre, width = _first_duals(groups, price, run.labels), total / price.n
+    centre, width = _first_duals(groups, price, labels), total / price.n
     best, failures, rounds = -np.inf, 0, 0
     duals, value, class_dual = centre, np.inf, np.inf
     while rounds < _MOST_ROUNDS and not run.expired:

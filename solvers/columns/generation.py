@@ -30,6 +30,7 @@ _QUICK_SECONDS = 5.0
 _QUICK_SHARE = 0.05
 # Greedy pricing hands over to exact pricing when it finds fewer new classes than this.
 _FEW = 10
+_LOOK_EVERY = 100  # types whose neighbourhoods are made between two looks at the clock
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +82,13 @@ class Generation:
     def _neighbourhoods(self) -> list[Ints]:
         """Every type with its nearest records, in a few sizes: a crude but even supply of first columns."""
         instance = self.instance
-        found = []
+        found, many = [], min(2 * instance.smallest, instance.n_types)
         for seed in range(instance.n_types):
-            nearest = np.argsort(instance.distance[seed], kind="stable")[: 2 * instance.smallest]
+            if seed % _LOOK_EVERY == 0 and self.expired():
+                break
+            distance = instance.distance[seed]
+            nearest = np.argpartition(distance, many - 1)[:many]
+            nearest = nearest[np.lexsort((nearest, distance[nearest]))]
             line = np.repeat(nearest, np.minimum(instance.types.copies[nearest], 2 * instance.smallest))
             sizes = sorted({instance.smallest, instance.smallest + 1, 3 * instance.smallest // 2})
             found += [line[:size] for size in sizes if size <= len(line) and instance.allows(line[:size])]
@@ -107,11 +112,15 @@ class Generation:
             self.relaxed = relaxed
             self.rounds += 1
             with self._clock("greedy"):
-                grown = grow_classes(self.instance, relaxed.duals, self.reach, -TOLERANCE, _COLUMNS_A_ROUND)
+                grown = grow_classes(
+                    self.instance, relaxed.duals, self.reach, -TOLERANCE, _COLUMNS_A_ROUND, self.expired
+                )
             added = self.master.add(grown)
             on_round()
             if added >= _FEW:
                 continue
+            if self.expired():
+                return None
             if self._reachable is None:
                 self._reachable = not self.pricer.out_of_reach(relaxed.duals, TOLERANCE, self.expired)
             if not self._reachable:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
+
 import numpy as np
 
 from optmodels.conditions import fewest_values
@@ -10,12 +13,27 @@ from optmodels.price import SPREAD
 from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Instance, Ints, Types
 
+_AT_ONCE = 512  # types from which classes are grown between two looks at the clock
 
-def grow_classes(instance: Instance, duals: Duals, reach: int, threshold: float, most: int) -> list[Ints]:
-    """Of the best classes grown from each type with a reduced cost below the threshold, the `most` cheapest."""
+
+def grow_classes(
+    instance: Instance,
+    duals: Duals,
+    reach: int,
+    threshold: float,
+    most: int,
+    expired: Callable[[], bool] = lambda: False,
+) -> list[Ints]:
+    """Of the best classes grown from each type with a reduced cost below the threshold, the `most` cheapest.
+
+    When the time is over, of the types so far.
+    """
     found: list[tuple[float, Ints]] = []
-    seeds = np.arange(instance.n_types)
-    for diversify in (False, True) if not instance.types.only_size else (False,):
+    both = (False, True) if not instance.types.only_size else (False,)
+    for first, diversify in product(range(0, instance.n_types, _AT_ONCE), both):
+        if first and expired():
+            break
+        seeds = np.arange(first, min(first + _AT_ONCE, instance.n_types))
         members, sizes, costs = _grow_many(
             instance.types, instance.distance, duals, seeds, instance.smallest, reach, threshold, diversify
         )

@@ -1,19 +1,29 @@
-"""Where the first partition comes from: a construction, then local search."""
+"""Where partitions come from: a construction first, then heuristics beside the proof."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from optmodels.partition import LEFT_OUT, Labels
-from optmodels.solver import Run
-from optmodels.structures import Priced, compiled_price
+from optmodels.parallel import cores
+from optmodels.partition import Labels
+from optmodels.problem import Problem
+from optmodels.solver import Run, Solver
+from optmodels.structures import Centroids, Priced, compiled_price
+from solvers.columns.companion import Companion
+from solvers.local_search import LocalSearch
 from solvers.local_search.construct import first_partition as construct
-from solvers.local_search.descents import descent_for
-from solvers.local_search.search import Schedule, follow
+from solvers.pso import Pso
 
-_SHARE = 0.2  # of the time limit, for local search
-_MOST_SECONDS = 12.0
 _SMALL = 60  # records; column generation needs no head start below
+# Of the time, for heuristics alone before column generation: most of it where the time, in seconds a record, is too
+# short for a bound that is worth anything.
+_HEAD_STARTS = ((0.008, 0.85), (0.022, 0.6))
+_HEAD_START = 0.2
+_HEAD_START_SECONDS = 12.0
+_HEAD_START_A_RECORD = 0.01
+_SWARM_SHARE = 0.6  # of the companion's time, where the number of classes is prescribed
+_A_RECORD = 0.03  # seconds a record after which local search finds little more, and slows the proof down
+_SHARE = 0.95  # of what is left of the time; the rest is for combining what was found
 
 
 def first_partition(priced: Priced) -> Labels | None:
@@ -24,30 +34,26 @@ def first_partition(priced: Priced) -> Labels | None:
     return labels
 
 
-def improved(priced: Priced, run: Run, seconds: float | None = None, again: int = 0) -> list[Labels]:
-    """Offer what local search makes of the incumbent, as it finds it, in so many seconds or in a share of the time.
-
-    Returns its best partitions; `again` is how often it was called before.
-    """
-    n = priced.n
-    if run.labels is None or n <= _SMALL:
-        return []
+def beside(problem: Problem, priced: Priced, run: Run, seconds: float | None = None) -> Companion:
+    """The heuristics that search beside the proof, for so many seconds or for as long as they are of use."""
+    if run.labels is None or priced.n <= _SMALL:
+        return Companion(run, [])
     if seconds is None:
-        seconds = min(_SHARE * run.remaining, _MOST_SECONDS, 0.01 * n)
-    run.report("local search")
-    inside = np.flatnonzero(run.labels != LEFT_OUT)  # who is left out stays so
-    price, test = compiled_price(priced).take(inside), priced.test.take(inside)
-    descent = descent_for(price, test, run.labels[inside], n_classes=priced.n_classes, seed=run.seed + again)
-    found: list[Labels] = []
+        seconds = min(_SHARE * run.remaining, _A_RECORD * priced.n)
+    search = LocalSearch(workers=cores())
+    chosen: list[tuple[Solver, float]] = [(search, seconds)]
+    # few large classes around centroids are what swarms are good at
+    if priced.n_classes is not None and problem.require(Centroids).scales:
+        chosen = [(Pso(), _SWARM_SHARE * seconds), (search, (1 - _SWARM_SHARE) * seconds)]
+    return Companion(run, chosen)
 
-    def on_best(labels: Labels) -> None:
-        everyone = np.full(n, LEFT_OUT, np.int64)
-        everyone[inside] = labels
-        found.append(everyone)
-        run.offer(everyone)
 
-    try:
-        follow(descent, Schedule(seconds=max(seconds, 1e-3)), on_best, lambda: run.interrupt.pressed)
-    finally:
-        on_best(descent.best)
-    return found
+def head_start(priced: Priced, run: Run) -> float:
+    """Seconds that heuristics have alone: a proof begins from what they have found."""
+    if priced.n_classes is not None and run.time_limit is not None:
+        return _SWARM_SHARE * run.remaining
+    a_record = run.remaining / priced.n
+    short = next((share for seconds, share in _HEAD_STARTS if a_record < seconds), None)
+    if short is not None:
+        return short * run.remaining
+    return min(_HEAD_START * run.remaining, _HEAD_START_SECONDS, _HEAD_START_A_RECORD * priced.n)

@@ -22,6 +22,7 @@ from solvers.columns.sweeps import collect, collect_few, search_many, star_bound
 _MOST_KEPT_BYTES = 2_000_000_000  # of pairwise bounds
 _CHUNK = 16  # seeds times class size
 _POLL_SECONDS = 0.1
+_CRUDE_AT_ONCE = 512  # seeds bounded between two looks at the clock
 _SAMPLE = 24
 _LEAST_COMPLETED = 0.5
 # What a search that was cut short is tried again with: ever less of the gap between the crude bound and zero.
@@ -78,21 +79,29 @@ class Pricer:
             self._bounds[size] = self.instance.pair_bound(size)
         return charged(self._bounds[size], duals, self.instance.types.copies)
 
-    def _crude(self, duals: Duals) -> Floats:
-        """A bound for each seed on its classes of each size or larger, by distances to the seed alone."""
+    def _crude(self, duals: Duals, expired: Expired) -> Floats | None:
+        """A bound for each seed on its classes of each size or larger, by distances to the seed alone.
+
+        None if there is no time for that.
+        """
         instance = self.instance
-        seeds = np.arange(instance.n_types)
-        bounds: Floats = star_bounds(
-            instance.types.copies,
-            instance.distance,
-            instance.star_factor,
-            duals,
-            rewards(duals, instance.types.copies),
-            seeds,
-            instance.smallest,
-            instance.largest,
-        )
-        return bounds
+        gains, bounds = rewards(duals, instance.types.copies), []
+        for first in range(0, instance.n_types, _CRUDE_AT_ONCE):
+            if first and expired():
+                return None
+            bounds.append(
+                star_bounds(
+                    instance.types.copies,
+                    instance.distance,
+                    instance.star_factor,
+                    duals,
+                    gains,
+                    np.arange(first, min(first + _CRUDE_AT_ONCE, instance.n_types)),
+                    instance.smallest,
+                    instance.largest,
+                )
+            )
+        return np.concatenate(bounds)
 
     def sizes(self, duals: Duals) -> range:
         """The sizes that pricing must look at.
@@ -127,7 +136,10 @@ class Pricer:
         """The best class of each seed and size below -tolerance; what time did not suffice for is bounded crudely."""
         instance = self.instance
         result = Priced(floors=np.full(instance.n_types, -tolerance))
-        crude = self._crude(duals)
+        crude = self._crude(duals, expired)
+        if crude is None:
+            result.floors[:], result.complete = -np.inf, False
+            return result
         for size in self.sizes(duals):
             seeds = np.flatnonzero(crude[:, size] < -tolerance)
             if len(seeds) == 0:
@@ -190,7 +202,9 @@ class Pricer:
     def below(self, duals: Duals, ceiling: float, room: int, expired: Expired) -> list[Ints] | None:
         """All classes with a reduced cost below the ceiling, or None if they are more than `room` or time is out."""
         instance = self.instance
-        crude = self._crude(duals)
+        crude = self._crude(duals, expired)
+        if crude is None:
+            return None
         classes: list[Ints] = []
         for size in range(instance.smallest, instance.largest + 1):
             seeds = np.flatnonzero(crude[:, size] < ceiling)
