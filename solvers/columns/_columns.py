@@ -99,7 +99,8 @@ class Columns(Solver):
         run.prove(0.0)  # no compiled price is negative
         if run.labels is None and (labels := first_partition(priced)) is not None:
             run.offer(labels)
-        if (
+        # everyone in one class may be the only partition
+        if problem.n < 2 * problem.test.k and not priced.suppression.most:
             problem.n < 2 * problem.test.k and not priced.suppression.most
         ):  # everyone in one class is the only partition
             run.offer(np.zeros(problem.n, np.int64))
