@@ -101,8 +101,6 @@ class Columns(Solver):
             run.offer(labels)
         # everyone in one class may be the only partition
         if problem.n < 2 * problem.test.k and not priced.suppression.most:
-            problem.n < 2 * problem.test.k and not priced.suppression.most
-        ):  # everyone in one class is the only partition
             run.offer(np.zeros(problem.n, np.int64))
             if run.value is not None:
                 run.prove(run.value)
