@@ -156,7 +156,12 @@ OPTIONS: Mapping[str, RoleOption] = {
         "missing", str, "error|category|drop|impute", "What to do with missing values.", _choice("Missing")
     ),
     "scaling": RoleOption(
-        "scaling", str, "none|standard|range", "How numeric columns are made comparable.", _choice("Scaling")
+        "scaling",
+        str,
+        "alike|none|standard|range",
+        "How columns are made comparable: all alike, which is usual for files, or as papers do it, which is usual for "
+        "datasets: numbers as they are, by their standard deviation or by their range.",
+        _choice("Scaling"),
     ),
     "weight": RoleOption("weights", _LIST, "COLUMN=NUMBER", "What a quasi-identifier counts, 1 by default.", _literals),
     "gamma": RoleOption("gamma", float, None, "What one categorical mismatch costs, 1 by default.", _as_typed),

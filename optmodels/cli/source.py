@@ -50,7 +50,7 @@ def roles_of(data: str, asked: SomeRoles, role_file: Path | None) -> Roles:
             f"Which columns of '{data}' are quasi-identifiers? Name them with --numeric, --categorical and --ordinal, "
             f"or give a role file with --roles. The columns are {', '.join(_columns(data, asked))}."
         )
-    known = Roles.load(role_file) if role_file else Roles(quasi=asked.get("quasi") or {})
+    known = Roles.load(role_file) if role_file else Roles(quasi=asked.get("quasi") or {}, scaling="alike")
     roles = known.reassigned(**asked)
     _check_decided(column_names(data, **roles.text_format), roles)
     return roles

@@ -65,6 +65,7 @@ class Inspection:
             identifiers=self.named("identifier"),
             person=next(iter(self.named("person")), None),
             others=dict.fromkeys(self.named("drop"), "drop") or "error",
+            scaling="alike",
         )
 
     def named(self, role: str) -> tuple[str, ...]:

@@ -92,8 +92,10 @@ class Table:
 
         What is not anonymised is released as it is written in the file, 007 as 007 and 2.50 as 2.50. The separator and
         the encoding of a CSV are found out unless given; numbers have a decimal point unless `decimal` says otherwise.
+        Attributes count alike unless `scaling` says otherwise.
         """
-        chosen = (_loaded(roles) if roles is not None else Roles(quasi=given.get("quasi") or {})).revised(**given)
+        own = Roles(quasi=given.get("quasi") or {}, scaling="alike") if roles is None else _loaded(roles)
+        chosen = own.revised(**given)
         found = column_names(path, **chosen.text_format)
         kept = chosen.columns_kept(found)
         measured = [name for name, kind in chosen.quasi.items() if kind == "numeric" and name not in chosen.dates]

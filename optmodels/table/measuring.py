@@ -33,7 +33,7 @@ class Measuring:
         if self.whole is not None:
             return np.array([self.whole.scaling(name, self.roles.scaling)[0] for name in names])
         match self.roles.scaling:
-            case "standard":
+            case "standard" | "alike":
                 return np.asarray(values.mean(axis=0))
             case "range":
                 return np.asarray(values.min(axis=0))
@@ -41,18 +41,19 @@ class Measuring:
 
     @cached_property
     def scales(self) -> Floats:
-        """What the scaling divides each measured attribute by: sample standard deviation or range, 1 if constant."""
+        """What the scaling divides each measured attribute by: standard deviation or range, 1 if constant."""
         values, names = self.columns.values, self.columns.measured
         if self.whole is not None:
             return np.array([self.whole.scaling(name, self.roles.scaling)[1] for name in names])
         if self.roles.scaling == "none":
             return np.ones(len(names))
         ranges = values.max(axis=0) - values.min(axis=0)
+        less = 0 if self.roles.scaling == "alike" else 1  # so that one class of everybody loses 1 a record
         # column by column, because a deviation of the whole array would take as much memory again
         divisors = (
             ranges
             if self.roles.scaling == "range"
-            else np.array([np.std(values[:, j], ddof=1) if spread > 0 else 1.0 for j, spread in enumerate(ranges)])
+            else np.array([np.std(values[:, j], ddof=less) if spread > 0 else 1.0 for j, spread in enumerate(ranges)])
         )
         return np.where(ranges > 0, divisors, 1.0)
 
@@ -86,8 +87,15 @@ class Measuring:
 
     @cached_property
     def mismatch_weights(self) -> Floats:
-        """(categorical,) what a mismatch costs: gamma times the weight."""
-        return self.roles.gamma * np.array([self.weights[name] for name in self.columns.categorical], np.float64)
+        """(categorical,) what a mismatch costs: gamma times the weight; if alike, the more the rarer mismatches are."""
+        names = self.columns.categorical
+        costs = self.roles.gamma * np.array([self.weights[name] for name in names], np.float64)
+        if self.roles.scaling == "alike":
+            costs *= [_of_everybody(self._counts(j, name)) for j, name in enumerate(names)]
+        return costs
+
+    def _counts(self, j: int, name: str) -> NDArray[np.int64]:
+        return np.bincount(self.columns.codes[:, j]) if self.whole is None else self.whole.levels[name].counts
 
     @cached_property
     def sensitive_shares(self) -> Floats:
@@ -106,4 +114,11 @@ class Measuring:
         known = vars(part)
         known["centres"], known["scales"] = self.centres, self.scales
         known["scaled"] = self.scaled[rows]
+        known["mismatch_weights"] = self.mismatch_weights
         return part
+
+
+def _of_everybody(counts: NDArray[np.int64]) -> float:
+    """Records for each that differs from the most frequent value: the cost at which one class loses 1 a record."""
+    others = int(counts.sum() - counts.max())
+    return int(counts.sum()) / others if others else 1.0

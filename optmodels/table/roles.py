@@ -31,7 +31,7 @@ from optmodels.table.role_checks import (
 Kind = Literal["numeric", "categorical", "ordinal", "date"]  # a date is a number that is written otherwise
 Others = Literal["error", "keep", "drop"]
 Missing = Literal["error", "category", "drop", "impute"]
-Scaling = Literal["none", "standard", "range"]
+Scaling = Literal["none", "standard", "range", "alike"]
 Bins = int | Sequence[float]
 AnyHierarchy = Hierarchy | HierarchySpec
 
@@ -101,7 +101,9 @@ class Roles:
         target: the column that a classifier is to predict, released as it is.
         others: what becomes of all other columns: 'keep', 'drop', or a choice for each by name.
         missing: what becomes of missing values.
-        scaling: how numeric and ordinal quasi-identifiers are made comparable.
+        scaling: how quasi-identifiers are made comparable: numbers and ranks by their standard deviation ('standard')
+            or range ('range') or not at all ('none'), as papers do it; or all attributes, categories too, so that one
+            class of everybody loses as much of each ('alike'), which is usual for files and role files.
         weights: what a quasi-identifier counts, 1 unless given.
         gamma: what a categorical mismatch costs.
         bins: edges that numeric sensitive attributes are cut at, or a number of quantiles.
@@ -350,7 +352,7 @@ class Roles:
     @classmethod
     def from_toml(cls, text: str, *, folder: Path = Path()) -> Roles:
         """The roles written in TOML text; hierarchy files are looked for in `folder`."""
-        return cls(**{"quasi": {}, **role_entries(role_file.parsed(text), folder)})
+        return cls(**{"quasi": {}, "scaling": "alike", **role_entries(role_file.parsed(text), folder)})
 
 
 def role_names() -> tuple[str, ...]:

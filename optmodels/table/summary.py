@@ -135,6 +135,8 @@ class Whole:
         match scaling:
             case "standard":
                 return moments.mean, float(np.sqrt(moments.squares / max(moments.n - 1, 1))) if reach > 0 else 1.0
+            case "alike":
+                return moments.mean, float(np.sqrt(moments.squares / moments.n)) if reach > 0 else 1.0
             case "range":
                 return moments.low, reach if reach > 0 else 1.0
         return 0.0, 1.0
