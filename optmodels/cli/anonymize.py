@@ -37,6 +37,7 @@ def anonymize(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    force: options.Force = False,
     recode: options.Recode = None,
     suppressed: options.Suppressed = None,
     report: options.Report = None,
@@ -58,6 +59,7 @@ def anonymize(
     check_outputs(
         {"--out": None if into_folder else out, "--report": report, "--save-roles": save_roles},
         inputs=[Path(data), roles, *columns.files],
+        force=force,
     )
     if not into_folder:
         publishing.check_ending(out)

@@ -26,6 +26,10 @@ def _only(what: str) -> Any:
 
 def list_(
     what: Annotated[str, typer.Argument(metavar="|".join(KINDS), help="What to list.")],
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[NAME]", help="Of formulations or solvers: one of them, with all its parameters."),
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")] = False,
     formulation: Annotated[list[str] | None, _only("formulations")] = None,
     task: Annotated[list[str] | None, _only("tasks: solve, pareto")] = None,
@@ -37,6 +41,14 @@ def list_(
     from optmodels.cli.output import put_json
 
     chosen("list", what, KINDS)
+    if name is not None:
+        if what not in ("formulations", "solvers"):
+            raise InputError(f"'list {what}' lists all of them: leave out '{name}'.")
+        from optmodels.cli import explaining
+
+        found = explaining.explained(what, name)  # type: ignore[arg-type]
+        put_json(found) if json else explaining.put(found)
+        return
     named = {"formulation": formulation, "task": task, "condition": condition, "solver": solver}
     if what == "matrix":
         from optmodels.cli import matrix

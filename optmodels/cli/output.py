@@ -37,8 +37,11 @@ def page_writer(page: str) -> Writer:
     return lambda file: file.write_text(page, encoding="utf-8")
 
 
-def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | None]) -> None:
-    """Every file asked for can be written, before any work is done; none replaces an input or another output."""
+def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | None], force: bool = True) -> None:
+    """Every file asked for can be written, before any work is done; none replaces an input or another output.
+
+    Nor, without force, does what --out names replace anything that is there already.
+    """
     taken = {path.resolve(): "is read" for path in inputs if path is not None}
     for option, path in asked.items():
         if path is None:
@@ -46,6 +49,8 @@ def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | N
         if path.resolve() in taken:
             raise InputError(f"{option} '{path}' {taken[path.resolve()]} by this very command: name another file.")
         taken[path.resolve()] = f"is written for {option}"
+        if not force and option.startswith("--out") and path.exists():
+            raise InputError(f"{option} '{path}' exists already: name another, or replace it with --force.")
         check_writable(path)
 
 

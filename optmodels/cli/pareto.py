@@ -57,6 +57,7 @@ def pareto(
     seed: options.Seed = 0,
     report: options.Report = None,
     json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Find the best compromises between objectives: a folder with the front, from which points can be released."""
     from optmodels import front_folder
@@ -77,7 +78,7 @@ def pareto(
         files = {name: out / name for name in front_folder.NAMES}
         inputs = [Path(data), roles, *columns.files]
         asked_for = {"--report": report, **{f"--out: {name}": path for name, path in files.items()}}
-        check_outputs(asked_for, inputs=inputs)
+        check_outputs(asked_for, inputs=inputs, force=force)
         table = table_of(data, asked, roles)
         check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
         source = front_folder.source_of(data, seed)
@@ -133,9 +134,9 @@ def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
         "objectives": {objective.name: objective.sense for objective in front.problem.objectives},
         "reference": reference,
         "knee": front.knee_index if len(front) else None,
-        "order_guessed": front.problem.table.order_guessed,
         "knee_attribute_loss": front.knee().attribute_losses if len(front) else None,
         "folder": str(out),
+        **({"order_guessed": guessed} if (guessed := front.problem.table.order_guessed) else {}),
         **further_details(details),
     }
 

@@ -80,7 +80,7 @@ def publish(
     if json:
         table = solution.problem.table
         again = {"repeated_identifiers": table.repeated_identifiers} if table.repeated_identifiers else {}
-        guessed = {"order_guessed": table.order_guessed}
+        guessed = {"order_guessed": table.order_guessed} if table.order_guessed else {}
         put_json(_record(solution, release.audit.to_dict()) | guessed | again | dict(noted or {}))
         return
     show.run(solution)

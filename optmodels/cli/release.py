@@ -23,6 +23,7 @@ def release(
     ] = KNEE,
     data: Annotated[str | None, typer.Option(metavar="FILE", help="Where the data is now, if it was moved.")] = None,
     out: options.Out = None,
+    force: options.Force = False,
     recode: options.Recode = None,
     suppressed: options.Suppressed = None,
     report: options.Report = None,
@@ -38,6 +39,7 @@ def release(
     check_outputs(
         {"--out": out, "--report": report},
         inputs=[*(folder / name for name in front_folder.NAMES), Path(data) if data else None],
+        force=force,
     )
     publishing.check_ending(out)
     front = front_folder.reopened(folder, data)

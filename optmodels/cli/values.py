@@ -92,7 +92,7 @@ def _converted(option: str, key: str, text: str, annotation: Any) -> Any:
     for value in (literal(text), text):
         if _fits(value, annotation):
             return tuple(value) if isinstance(value, list) else value
-    raise InputError(f"{option} {key}={text} does not fit: '{key}' takes {_spelled(annotation)}.")
+    raise InputError(f"{option} {key}={text} does not fit: '{key}' takes {spelled(annotation)}.")
 
 
 def _fits(value: Any, annotation: Any) -> bool:
@@ -118,10 +118,15 @@ def _fits(value: Any, annotation: Any) -> bool:
     return True  # a type that no command line can check; its owner does
 
 
-def _spelled(annotation: Any) -> str:
+def spelled(annotation: Any) -> str:
+    """What an option of a type takes, in words.
+
+    >>> spelled(int | None), spelled(Literal["a", "b"])
+    ('a whole number or none', "'a' or 'b'")
+    """
     origin = get_origin(annotation)
     if origin in (Union, UnionType):
-        return " or ".join(_spelled(part) for part in get_args(annotation))
+        return " or ".join(spelled(part) for part in get_args(annotation))
     if origin is Literal:
         return " or ".join(repr(choice) for choice in get_args(annotation))
     if isinstance(origin, type) and issubclass(origin, Mapping):

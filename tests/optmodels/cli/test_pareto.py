@@ -112,7 +112,7 @@ def test_objectives_by_name(run: Command, people: Path, model: str, objectives: 
 
 @pytest.mark.usefixtures("draws")
 def test_evaluations_are_an_option_of_the_algorithm(run: Command, people: Path) -> None:
-    words = ("pareto", people, *ROLES, "--k", 4, "--out", "front", "--json")
+    words = ("pareto", people, *ROLES, "--k", 4, "--out", "front", "--force", "--json")
     assert document(run(*words, "--evaluations", 9))["evaluations"] == 9
     refused(run(*words, "--evaluations", 9, "--option", "evaluations=8"), "given twice")
     refused(run(*words, "--evaluations", 9, "--algorithm", "epsilon"), "does not count evaluations", "draws")
@@ -121,7 +121,7 @@ def test_evaluations_are_an_option_of_the_algorithm(run: Command, people: Path) 
 
 @pytest.mark.usefixtures("draws")
 def test_one_seed_one_front_and_a_second_run_replaces_the_first(run: Command, people: Path) -> None:
-    words = ("pareto", people, *ROLES, "--k", 4, "--out", "front", "--json")
+    words = ("pareto", people, *ROLES, "--k", 4, "--out", "front", "--force", "--json")
     first = document(run(*words, "--seed", 3))
     labels = pd.read_parquet("front/labels.parquet")
     other = document(run(*words, "--seed", 4))
@@ -162,7 +162,7 @@ def test_entropy_needs_something_sensitive(run: Command, few: Path) -> None:
 def test_infeasible_and_interrupted_have_their_exit_codes(
     run: Command, few: Path, monkeypatch: pytest.MonkeyPatch, unchanged: None
 ) -> None:
-    words: tuple[Any, ...] = ("pareto", few, *ROLES, *EXACT, "--out", "front", "--json")
+    words: tuple[Any, ...] = ("pareto", few, *ROLES, *EXACT, "--out", "front", "--force", "--json")
     infeasible = run(*words, "--param", "least_entropy=[9]")
     assert infeasible.exit_code == 2
     assert "9 bits" in infeasible.stderr
@@ -186,7 +186,7 @@ def test_a_folder_from_before_survives_a_failure(run: Command, few: Path, monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("plotly.graph_objects.Figure.write_html", fail)
-    refused(run("pareto", few, *ROLES, *EXACT, "--k", 4, "--out", "front"), "No space left")
+    refused(run("pareto", few, *ROLES, *EXACT, "--k", 4, "--out", "front", "--force"), "No space left")
     assert {path.name: path.read_bytes() for path in Path("front").iterdir()} == before
 
 

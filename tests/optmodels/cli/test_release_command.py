@@ -27,7 +27,7 @@ def front(run: Run, few: Path) -> Path:
 def test_the_release_is_that_of_its_point(run: Run, front: Path) -> None:
     points = pd.read_csv(front / "front.csv")
     for number in (0, len(points) - 1):
-        result = run("release", front, "--point", number, "--out", "release.csv", "--json")
+        result = run("release", front, "--point", number, "--out", "release.csv", "--force", "--json")
         assert result.exit_code == 0, result.output
         record = document(result)
         assert list(record) == [*KEYS, "point", "points"]
