@@ -52,7 +52,7 @@ def test_what_is_written_keeps_the_promise(run: Run, people: Path, ending: str) 
 
 
 def test_identifiers_go_and_others_are_kept_on_request(run: Run, people: Path) -> None:
-    words = ("--numeric", "age", "--identifier", "name", "--others", "keep", *QUICK, "--out", "release.csv")
+    words = ("--numeric", "age", "--identifier", "name", "--others", "keep", *QUICK, "--out", "release.csv", "--force")
     assert run("anonymize", people, *words).exit_code == 0
     assert list(pd.read_csv("release.csv")) == ["age", "sex", "town", "illness"]
 
@@ -124,7 +124,7 @@ def test_interrupted_without_a_solution_is_exit_code_3(
         patched.setattr("solvers.mdav.Mdav.search", interrupted)
         within = run("anonymize", people, *ROLES, *QUICK, "--out", "release.csv")
     monkeypatch.setattr("optmodels.cli.source.table_of", interrupted)
-    before = run("anonymize", people, *ROLES, *QUICK, "--out", "release.csv")
+    before = run("anonymize", people, *ROLES, *QUICK, "--out", "release.csv", "--force")
     assert within.exit_code == before.exit_code == 3
     assert "stopped (interrupted) without a solution" in within.stderr
     assert "nothing was written" in before.stderr

@@ -119,7 +119,9 @@ def test_other_commands_refuse(run: Run, words: tuple[str, ...], fragments: tupl
 def test_existing_output_survives_a_failure(run: Run, people: Path, tmp_path: Path) -> None:
     release = tmp_path / "release.csv"
     release.write_text("from before\n")
-    result = run("anonymize", people, *ROLES, *QUICK, "--distinct-l", 9, "--out", release, "--report", "r.html")
+    result = run(
+        "anonymize", people, *ROLES, *QUICK, "--distinct-l", 9, "--out", release, "--force", "--report", "r.html"
+    )
     assert result.exit_code == 2
     assert release.read_text() == "from before\n"
     assert not (tmp_path / "r.html").exists()

@@ -22,7 +22,7 @@ def test_anonymize_says_what_auto_picked(run: Run, people: Path) -> None:
 
 
 def test_pareto_says_what_auto_picked_and_takes_evaluations(run: Run, people: Path, few: Path) -> None:
-    words = (*ROLES, "--k", 4, "--evaluations", 150, "--out", "front")
+    words = (*ROLES, "--k", 4, "--evaluations", 150, "--out", "front", "--force")
     assert "auto picked nsga2: 40 records are too many" in run("pareto", people, *words).stdout
     record = document(run("pareto", people, *words, "--json"))
     assert record["solver"] == record["chosen"] == "nsga2"

@@ -49,7 +49,7 @@ def test_a_near_unique_column_is_an_error_before_the_solve(run: Run, file, tmp_p
 
 
 def test_an_allowed_one_is_said_loudly_everywhere(run: Run, file, tmp_path) -> None:
-    words = ("anonymize", "people.csv", *QUICK, "--allow-unique", "visit", "--out", "release.csv")
+    words = ("anonymize", "people.csv", *QUICK, "--allow-unique", "visit", "--out", "release.csv", "--force")
     done = run(*words, "--report", "report.html")
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
