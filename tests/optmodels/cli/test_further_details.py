@@ -80,6 +80,6 @@ def test_pymoos_swarm_has_no_front(run: Run, people: Path) -> None:
     words = ("pareto", people, *ROLES, "--k", 4, "--algorithm", "pso", "--option", "swarm=pymoo", "--out", "front")
     result = run(*words)
     assert result.exit_code == 1
-    assert "use swarm='paper'. Solvers that can: " in result.stderr
+    assert "use --option swarm=paper. Solvers that can: " in result.stderr
     assert "'nsga2'" in result.stderr
     assert not Path("front").exists()
