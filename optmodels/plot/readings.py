@@ -70,14 +70,20 @@ class Recoded:
         levels = None if self.levels is None else self.levels[chosen]
         return Recoded(self.table.part(rows), self.labels[rows], self.method, levels)
 
+    def way(self, name: str) -> Method:
+        """How an attribute was recoded: numbers and ordinals without a hierarchy are released as intervals."""
+        plain = self.levels is None and self.table.kinds[name] != "categorical" and name not in self.table.hierarchies
+        return "interval" if self.method == "hierarchy" and plain else self.method
+
     def numbers(self, name: str) -> Floats:
         """What the number or rank of each class is read as: the centroid, or the middle of what is covered."""
-        if self.method == "centroid":
+        way = self.way(name)
+        if way == "centroid":
             released = self.frame[name].take(self._anyone)
             if self.table.kinds[name] == "numeric":
                 return released.to_numpy(np.float64)
             return self.table.levels[name].get_indexer(pd.Index(released)).astype(np.float64)
-        if self.method == "interval":
+        if way == "interval":
             low, high = self._extent(name)
             return (low + high) / 2
         leaves = self._leaf_numbers(name)
@@ -90,7 +96,7 @@ class Recoded:
     def spread(self, name: str, bands: Bands) -> Floats:
         """(classes, bands) how many of the records of each class are expected in each band."""
         shares = {"centroid": self._at_centroid, "interval": self._over_extent, "hierarchy": self._over_leaves}
-        return shares[self.method](name, bands) * self.sizes[:, None]
+        return shares[self.way(name)](name, bands) * self.sizes[:, None]
 
     def _at_centroid(self, name: str, bands: Bands) -> Floats:
         return _all_in_one(bands.of(self.frame[name].take(self._anyone)), len(bands))

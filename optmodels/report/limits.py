@@ -33,11 +33,20 @@ def not_covered(dossier: Dossier) -> Iterator[Markup]:
         "The promise holds for this table alone. Another release of the same people, grouped otherwise, can be "
         "intersected with it.",
     )
-    if not getattr(getattr(dossier.recoded, "original", None), "person", None):
+    if audit.people is None:
+        repeated = {} if dossier.recoded is None else dossier.recoded.original.repeated_identifiers
         yield _point(
             "People with several records.",
-            "Groups are counted in records. Where one person has several, a group of k records protects fewer than k "
-            "people.",
+            joined(
+                (
+                    "Groups are counted in records. Where one person has several, a group of k records protects fewer "
+                    "than k people.",
+                    joined((" Here people repeat in ", names(repeated), ": name it with --person."))
+                    if repeated
+                    else "",
+                )
+            ),
+            serious=bool(repeated),
         )
     yield _point("Guarantees against any attacker.", "This is no differential privacy: nothing random was added.")
 

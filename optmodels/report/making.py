@@ -88,6 +88,8 @@ def _records(dossier: Dossier) -> Markup | None:
     if dossier.before is not None:
         facts.append(("records before", f"{dossier.before.records:,}"))
     audit = dossier.audit
+    if audit.people is not None:
+        facts.append(("people", f"{audit.people.people:,}, with {audit.people.most_records:,} records at most"))
     if dossier.is_release or audit.suppressed:
         left_out = f"{audit.suppressed:,} ({percent(audit.suppressed_share)})" if audit.suppressed else "none"
         facts.append(("records left out (suppressed)", left_out))

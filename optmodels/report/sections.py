@@ -25,7 +25,7 @@ def tiles(dossier: Dossier) -> Markup:
     """What somebody sees who reads nothing else."""
     audit, before = dossier.audit, dossier.before
     shown = [
-        (f"{audit.k:,}", "records in the smallest group"),
+        (f"{audit.k:,}", f"{'records' if audit.people is None else 'people'} in the smallest group"),
         (
             _change(None if before is None else before.prosecutor, audit.prosecutor),
             "largest chance to pick the record of a known person",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,9 @@ GROUNDS = {
     "hierarchical": "values are as far apart as they are in their hierarchy",
     "variational": "the sum of all differences between shares, from 0 to 2",
 }
+
+
+Teller = Callable[["Audit", str, Any, Mapping[str, Any]], "Promised"]
 
 
 @dataclass(frozen=True)
@@ -69,12 +72,12 @@ def promised(audit: Audit) -> list[Promised]:
     promise: dict[str, Any] = dict(audit.promise or {})
     rows = []
     if "k" in promise:
-        k = int(promise["k"])
+        k, who = int(promise["k"]), "records" if audit.people is None else "people"
         words = joined(
             (
                 f"Everybody is released with the same {'value' if len(audit.quasi) == 1 else 'values'} of ",
                 names(audit.quasi),
-                f" as at least {k - 1} others: nobody can be told apart within a group of {k} or more.",
+                f" as at least {k - 1} others: nobody can be told apart within a group of {k} {who} or more.",
             )
         )
         rows.append(Promised(words, "k-anonymity", f"at least {k}", f"{audit.k:,}", audit.k >= k))
@@ -90,8 +93,18 @@ def promised(audit: Audit) -> list[Promised]:
         for attribute in audit.sensitive:
             asked = given.get(attribute) if isinstance(given, Mapping) else given
             if asked is not None:
-                rows.append(_CONDITIONS[condition](audit, attribute, asked, promise))
+                rows.append(_told(_CONDITIONS[condition], audit, attribute, asked, promise))
     return rows
+
+
+def _told(tell: Teller, audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
+    """What is reached counting records and, where people are known, counting each of them once as well."""
+    by_records = tell(audit, attribute, asked, promise)
+    if audit.people is None:
+        return by_records
+    by_people = tell(replace(audit, sensitive=audit.people.sensitive), attribute, asked, promise)
+    less = "" if by_people.kept else ", less than asked: conditions count records"
+    return replace(by_records, achieved=f"{by_records.achieved} ({by_people.achieved} counting people once{less})")
 
 
 def _of(given: Any, attribute: str, usual: str) -> str:
@@ -190,7 +203,7 @@ def _closeness(audit: Audit, attribute: str, asked: Any, promise: Mapping[str, A
     return Promised(words, f"t-closeness ({ground})", f"at most {asked:g}", number(found), kept)
 
 
-_CONDITIONS = {
+_CONDITIONS: Mapping[str, Teller] = {
     "distinct_l": _distinct,
     "entropy_l": _entropy,
     "recursive": _recursive,

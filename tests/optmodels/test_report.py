@@ -263,3 +263,30 @@ def test_numbers_as_they_were_written_keep_their_order(tmp_path: Path) -> None:
     text = read(one.to_html()).text.split("Sensitive values in groups")[-1]
     places = [text.index(f"{value}25% (") for value in ("0.5", "1.5", "2.5", "3.5")]
     assert places == sorted(places)
+
+
+def test_people_are_counted_where_they_are_known() -> None:
+    frame = pd.DataFrame(
+        {"who": [i // 2 for i in range(24)], "age": [20 + i // 6 for i in range(24)], "ill": list("ab") * 12}
+    )
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="ill", person="who")
+    one = release(table, np.arange(24) // 6, promise=Conditions(k=3, distinct_l=2))
+    text = read(one.to_html()).text
+    assert one.audit.k == 3
+    assert "3people in the smallest group" in text
+    assert "within a group of 3 people or more" in text
+    assert "12, with 2 records at most" in text
+    assert "2 (2 counting people once)" in text
+    assert "People with several records" not in text
+    plain = Table(frame, quasi={"age": "numeric"}, sensitive="ill", identifiers="who")
+    told = read(release(plain, np.arange(24) // 6, promise=Conditions(k=3)).to_html()).text
+    assert "Here people repeat in who: name it with --person." in told
+
+
+def test_numbers_without_a_hierarchy_are_read_as_the_intervals_they_are_released_as() -> None:
+    frame = pd.DataFrame({"age": np.arange(20, 44), "town": ["Ulm", "Bonn", "Trier"] * 8})
+    hierarchies = {"town": Hierarchy.automatic(["Ulm", "Bonn", "Trier"])}
+    table = Table(frame, quasi={"age": "numeric", "town": "categorical"}, hierarchies=hierarchies)
+    one = release(table, np.arange(24) // 6, promise=Conditions(k=6), method="hierarchy")
+    assert "[20-25]" in set(one.frame["age"])
+    assert "Values before and after" in one.to_html()
