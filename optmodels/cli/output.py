@@ -49,7 +49,7 @@ def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | N
         if path.resolve() in taken:
             raise InputError(f"{option} '{path}' {taken[path.resolve()]} by this very command: name another file.")
         taken[path.resolve()] = f"is written for {option}"
-        if not force and option.startswith("--out") and path.exists():
+        if not force and option.startswith("--out") and path.is_file():
             raise InputError(f"{option} '{path}' exists already: name another, or replace it with --force.")
         check_writable(path)
 

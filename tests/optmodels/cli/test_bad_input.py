@@ -41,7 +41,7 @@ def refused(result: object, *fragments: str) -> None:
         pytest.param(("people.csv", *AGE, *QUICK, "--t", -1), ("t must be a distance",), id="negative t"),
         pytest.param(("people.csv", *AGE, *QUICK, "--entropy-l", 0.5), ("entropy_l",), id="entropy l below 1"),
         pytest.param(("people.csv", *AGE, *QUICK, "--distinct-l", 2), ("sensitive",), id="no sensitive attribute"),
-        pytest.param(("people.csv", *AGE, *QUICK, "--time-limit", 0), ("time_limit",), id="no time"),
+        pytest.param(("people.csv", *AGE, *QUICK, "--time-limit", 0), ("--time-limit",), id="no time"),
         pytest.param(("people.csv", *AGE, *QUICK, "--colour", "red"), ("no option '--colour'",), id="unknown option"),
         pytest.param(("people.csv", *AGE, "--k", 4, "--sover", "mdav"), ("Did you mean '--solver'?",), id="option"),
         pytest.param(("people.csv", *AGE, *QUICK, "--param", "distinc_l=2"), ("'distinct_l'?",), id="parameter"),
