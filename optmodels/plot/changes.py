@@ -152,6 +152,10 @@ def _records(recoded: Recoded, name: str) -> Floats:
 
 def _crossed(recoded: Recoded, one: str, bands: Bands, other: str, others: Bands) -> Floats:
     """(bands, other's bands) records expected in both, independently of each other within a class."""
+    if one not in recoded.quasi and other not in recoded.quasi:  # both are released as they are, record by record
+        together = np.zeros((len(bands), len(others)))
+        np.add.at(together, (bands.of(recoded.table.frame[one]), others.of(recoded.table.frame[other])), 1.0)
+        return together
     found: Floats = (_by_class(recoded, one, bands) / recoded.sizes[:, None]).T @ _by_class(recoded, other, others)
     return found
 

@@ -166,6 +166,8 @@ def test_correlations_before_are_those_of_pandas() -> None:
         found = correlation_change(Recoded(table_of(), LABELS, method)).set_index(["one", "other"])
         assert found.loc[("age", "cost"), "before"] == pytest.approx(PEOPLE["age"].corr(PEOPLE["cost"]))
         assert found.loc[("age", "town"), "measure"] == "Cramér's V"
+        untouched = found.loc[("illness", "cost")]  # both released as they are
+        assert untouched["after"] == pytest.approx(untouched["before"])
         assert found["after"].dropna().between(-1 - 1e-9, 1 + 1e-9).all()
     own = correlation_change(Recoded(table_of(), range(6), "centroid"))
     assert own["after"].to_numpy() == pytest.approx(own["before"].to_numpy(), nan_ok=True)
