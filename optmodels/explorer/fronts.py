@@ -24,7 +24,7 @@ SIZES = {
     "smallest class": "records in the smallest class",
     "largest class": "records in the largest class",
 }
-_SIZES_OF = 50_000_000  # labels that are counted through for class sizes without being asked twice
+_AT_ONCE = 1_000  # points whose classes are counted before the front is shown; those of more are when asked for
 
 
 class SavedFront:
@@ -69,7 +69,9 @@ class SavedFront:
             return self._front
 
     def measure(self, name: str) -> list[float]:
-        """A quantity of every point, measured on the data."""
+        """A quantity of every point, measured on the data; sizes of classes on the saved classes alone."""
+        if name in SIZES:
+            self._measured |= self._class_sizes()
         if name not in self._measured:
             front = self.front()
             measure = objective_named(name, front.problem.table).measure
@@ -79,12 +81,13 @@ class SavedFront:
         return self._measured[name]
 
     def metrics(self) -> dict[str, str]:
-        """What can be measured on the data beyond the objectives, by name, with its meaning."""
+        """What can be measured beyond the objectives, by name, with its meaning."""
+        sizes = SIZES if len(self.frame) > _AT_ONCE else {}
         roles = self.folder / front_folder.ROLES
         if self.source is None or not roles.is_file():
-            return {}
+            return dict(sizes)
         sensitive = bool(self.front().problem.table.sensitive) if self._front is not None else True
-        return {
+        return dict(sizes) | {
             name: quantity.meaning
             for name, quantity in QUANTITIES.items()
             if name not in self.objectives
@@ -97,8 +100,8 @@ class SavedFront:
         frame, details = self.frame, self.record["details"]
         names = list(self.objectives)
         costs = _costs(frame[names].to_numpy(float), list(self.objectives.values()))
-        values = {name: frame[name].tolist() for name in names}
-        sizes = self._class_sizes()
+        values = {name: _numbers(frame[name]) for name in names}
+        sizes = self._class_sizes() if len(frame) <= _AT_ONCE else {}
         return {
             "name": self.name,
             "folder": str(self.folder),
@@ -111,14 +114,18 @@ class SavedFront:
                 *({"name": name, "better": None, "meaning": SIZES[name], "objective": False} for name in sizes),
             ],
             "metrics": [
-                {"name": name, "better": _better(QUANTITIES[name].sense), "meaning": meaning}
+                {
+                    "name": name,
+                    "better": _better(QUANTITIES[name].sense) if name in QUANTITIES else None,
+                    "meaning": meaning,
+                }
                 for name, meaning in self.metrics().items()
             ],
             "target": names[0],
             "count": len(frame),
             "values": {**values, **sizes},
-            "bound": frame["bound"].tolist(),
-            "gap": frame["gap"].tolist(),
+            "bound": _numbers(frame["bound"]),
+            "gap": _numbers(frame["gap"]),
             "status": frame["status"].tolist(),
             "solver": frame["solver"].tolist(),
             "seed": frame["seed"].tolist(),
@@ -141,19 +148,24 @@ class SavedFront:
         ):  # a model of another machine's, or one without conditions: its parameters are shown as they are
             return ""
 
-    def _class_sizes(self) -> dict[str, list[int]]:
+    def _class_sizes(self) -> dict[str, list[float]]:
         """How many classes each point has, and how large they are."""
-        if self.record["records"] * len(self.frame) > _SIZES_OF:
-            return {}
         try:
             labels = pd.read_parquet(self.folder / "labels.parquet").to_numpy()
         except (OSError, ValueError):
             return {}
-        counts = [np.unique(column[column >= 0], return_counts=True)[1] for column in labels.T]
+        counts = [np.bincount(column[column >= 0]) for column in labels.T]
+        counts = [found[found > 0] for found in counts]
         if len(counts) != len(self.frame) or not all(len(found) for found in counts):
             return {}
-        measured = [len(found) for found in counts], [int(c.min()) for c in counts], [int(c.max()) for c in counts]
-        return dict(zip(SIZES, measured, strict=True))
+        measured = [[len(c), c.min(), c.max()] for c in counts]
+        return dict(zip(SIZES, np.array(measured, float).T.tolist(), strict=True))
+
+
+def _numbers(column: pd.Series) -> list[float | None]:
+    """A column with None where JSON has no number: what is found here is not looked for value by value later."""
+    found: list[float | None] = column.astype(object).where(np.isfinite(column), None).tolist()
+    return found
 
 
 def _better(sense: str) -> str:

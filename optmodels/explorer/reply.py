@@ -39,7 +39,14 @@ class Events:
 
 def to_json(document: object) -> bytes:
     """Strict JSON on one line; what is not finite is null."""
-    return json.dumps(plain(document), allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
+    try:
+        return _dumped(document)
+    except (TypeError, ValueError):  # something that JSON does not have: looked for value by value, which takes longer
+        return _dumped(plain(document))
+
+
+def _dumped(document: object) -> bytes:
+    return json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def json_reply(document: object) -> Reply:

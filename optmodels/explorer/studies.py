@@ -13,6 +13,7 @@ import pandas as pd
 
 from optmodels.errors import InputError, OptmodelsError
 from optmodels.explorer.points import records_of
+from optmodels.objectives import OWN
 from optmodels.study import measures, profiles, statistics
 from optmodels.study.results import Results
 
@@ -90,7 +91,7 @@ class SavedStudy:
         runs, points = self.results.runs(), self.results.points()
         mine = runs[(runs["dataset"] == dataset) & (runs["model"] == model) & (runs["outcome"] == "done")]
         senses: dict[str, str] = next((json.loads(text) for text in mine["senses"] if isinstance(text, str)), {})
-        names = list(senses)[:2]
+        names = sorted(senses, key=lambda name: name != OWN)[:2]
         signs = np.array([1.0 if senses[name] == "min" else -1.0 for name in names])
         found = []
         for solver, group in mine.groupby("solver", sort=False):

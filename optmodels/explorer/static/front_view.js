@@ -6,13 +6,23 @@ import { action, el, fill, labelled, say, select, table } from "./dom.js";
 import { filters } from "./filters.js";
 import { percent, shown } from "./numbers.js";
 import { parallel } from "./parallel.js";
-import { plane } from "./plane.js";
+import { MANY, plane } from "./plane.js";
 import { pointCard } from "./point_card.js";
 import { askFor } from "./ask.js";
 import { solid } from "./solid.js";
 
-const LISTED = 200; // points that the table shows at once
+const LISTED = 60; // points that the table shows at once
 const look = { way: "plane", x: null, y: null, z: null, logs: {}, view: { around: -0.7, above: 0.45 } };
+
+/** Do something once the picture has been shown, so that hands do not wait for tables. */
+const later = (work) => requestAnimationFrame(() => setTimeout(work));
+
+/** The first so many points that are not filtered out. */
+function firstKept(model, most) {
+  const found = [];
+  for (let i = 0; i < model.rows.length && found.length < most; i += 1) if (model.kept[i]) found.push(i);
+  return found;
+}
 
 /** What is told of a point under the pointer. */
 function told(model, i) {
@@ -62,16 +72,19 @@ export async function frontView(main, { model, workspace }) {
     else model.selected = i;
     chart.drawOver();
     showCard();
-    showList();
+    list.querySelectorAll("tr[aria-selected]").forEach((one) => one.removeAttribute("aria-selected"));
+    list.querySelector(`tr[data-row="${model.selected}"]`)?.setAttribute("aria-selected", "true");
     const row = model.rows[i];
     say(`Point ${row.i} of ${row.front.name} is ${compare ? "there to be compared" : "selected"}.`);
   };
-  const filtered = (ranges) => {
+  const filtered = (ranges, bySlider = false) => {
     model.filter({ ...model.filters, ...ranges });
     chart.draw();
-    showSliders();
-    showCard();
-    showList();
+    later(() => {
+      if (!bySlider) showSliders();
+      showCard();
+      showList();
+    });
   };
   const onKey = (event) => {
     const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -116,7 +129,7 @@ export async function frontView(main, { model, workspace }) {
     const proofs = model.fronts.some((one) => one.bound.some((bound) => bound !== null));
     fill(legend,
       model.fronts.map((one) => el("li", { dir: "auto" }, swatch({ background: one.colour }), el("b", {}, one.name), ` ${one.count} points by ${one.run.solver ?? one.solver[0] ?? "?"}`)),
-      model.rows.length <= 400 ? [el("li", {}, swatch({ background: colours.soft }), "proven best"), el("li", {}, swatch({ "border-color": colours.soft }), "found, not proven best")] : null,
+      model.rows.length <= MANY ? [el("li", {}, swatch({ background: colours.soft }), "proven best"), el("li", {}, swatch({ "border-color": colours.soft }), "found, not proven best")] : null,
       proofs ? [el("li", {}, swatch({ background: colours.proven, opacity: "0.35", "border-radius": "2px" }), "proven: nothing can be here"), el("li", {}, swatch({ background: colours.gap, opacity: "0.5", "border-radius": "2px" }), "not decided: something better may be here")] : null,
       model.published.length ? el("li", {}, swatch({ "border-color": colours.soft, "border-radius": "2px" }), "published by others") : null,
       el("li", {}, swatch({ background: colours.best }), "recommended"), el("li", {}, swatch({ "border-color": colours.chosen }), "selected"), el("li", {}, swatch({ "border-color": colours.second, "border-radius": "2px" }), "compared"));
@@ -130,7 +143,7 @@ export async function frontView(main, { model, workspace }) {
 
   function showList() {
     const names = [...model.axes.keys()];
-    const rows = model.rows.map((_, i) => i).filter((i) => model.kept[i]).slice(0, LISTED);
+    const rows = firstKept(model, LISTED);
     fill(list, table(["point", ...(model.fronts.length > 1 ? ["front"] : []), ...names, "status", "gap"], rows.map((i) => {
       const row = model.rows[i], gap = row.front.gap[row.i];
       return [
@@ -139,10 +152,10 @@ export async function frontView(main, { model, workspace }) {
         ...names.map((name) => ({ number: true, text: shown(model.value(row, name), 5) })),
         row.front.status[row.i], { number: true, text: percent(gap) },
       ];
-    }), { long: true, caption: model.count > LISTED ? `The first ${LISTED} of ${model.count} points` : `${model.count} points`, rowAttributes: (at) => ({ "aria-selected": rows[at] === model.selected ? "true" : null }) }));
+    }), { long: true, caption: model.count > LISTED ? `The first ${LISTED} of ${model.count} points` : `${model.count} points`, rowAttributes: (at) => ({ "data-row": rows[at], "aria-selected": rows[at] === model.selected ? "true" : null }) }));
   }
 
-  const showSliders = () => fill(sliders, filters(model, filtered));
+  const showSliders = () => fill(sliders, filters(model, (ranges) => filtered(ranges, true)));
   const axisChoice = (label, key) => {
     const measurable = front.metrics.filter((metric) => !model.axes.has(metric.name));
     const options = [...[...model.axes.keys()].map((name) => [name, name]), ...measurable.map((metric) => [metric.name, `${metric.name} (to be measured)`])];
@@ -171,14 +184,18 @@ export async function frontView(main, { model, workspace }) {
   const ways = { plane: "2-D", solid: "3-D", parallel: "Parallel coordinates" };
   const controls = el("div");
 
-  function show() {
+  function showControls() {
     fill(controls,
       el("div", { class: "bar" },
         el("div", { class: "axis", role: "group", "aria-label": "How to draw the front" }, Object.entries(ways).map(([way, text]) => el("button", {
-          type: "button", "aria-pressed": String(way === look.way), on: { click: () => { look.way = way; show(); } },
+          type: "button", "aria-pressed": String(way === look.way), on: { click: () => { look.way = way; showControls(); showChart(); } },
         }, text))),
         look.way === "parallel" ? null : [axisChoice("Across", "x"), axisChoice("Up", "y"), look.way === "solid" ? axisChoice("Deep", "z") : null],
         el("div", { class: "axis" }, action("Picture as SVG", () => chart.saveSvg("front.svg")), action("PNG", () => chart.savePng("front.png")))));
+  }
+
+  function show() {
+    showControls();
     showChart();
     showLegend();
     showSliders();
@@ -208,5 +225,6 @@ export async function frontView(main, { model, workspace }) {
         el("section", { class: "card" }, el("h2", {}, "Keep points within"), sliders)),
       el("section", { class: "card" }, el("h2", {}, "Points"), list)));
   show();
+  performance.mark("front drawn");
   return () => chart.close();
 }

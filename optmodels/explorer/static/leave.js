@@ -19,17 +19,17 @@ export function downloads(front, point, given = {}) {
   return [
     el("h3", {}, "Leave with it"),
     el("div", { class: "bar tight" }, FILES.map(([file, text], i) => action(text, () => keep(file), { class: i ? null : "main" }))),
-    el("details", {}, el("summary", {}, "The command and the Python that do the same"), reproduction(front, point, given)),
+    reproduction(front, point, given),
   ];
 }
 
 function reproduction(front, point, given) {
   const made = el("div", {}, el("p", { class: "soft" }, "…"));
-  post(`fronts/${front.id}/points/${point}/commands`, given).then(
+  const ask = () => post(`fronts/${front.id}/points/${point}/commands`, given).then(
     ({ command, python, found }) => made.replaceChildren(
       ...(found ? [el("p", { class: "soft" }, "How the front was found"), el("pre", { tabindex: "0" }, found)] : []),
       el("p", { class: "soft" }, "Release this point on the command line"), el("pre", { tabindex: "0" }, command),
       el("p", { class: "soft" }, "Release this point in Python"), el("pre", { tabindex: "0" }, python)),
     (error) => made.replaceChildren(el("p", { class: "warning" }, error.message)));
-  return made;
+  return el("details", { on: { toggle: ask } }, el("summary", {}, "The command and the Python that do the same"), made);
 }

@@ -6,7 +6,7 @@ import { extent } from "./numbers.js";
 /** Series of { name, points: [[x, y]...], colour, step, band: [[x, low, high]...], dots }. */
 export function lines(series, x, y) {
   return (size, colours) => {
-    const all = series.flatMap((one) => one.points);
+    const all = series.flatMap((one) => [...one.points, ...(one.band ?? []).flatMap(([a, low, high]) => [[a, low], [a, high]])]);
     const usable = ([a, b]) => (!x.log || a > 0) && (!y.log || b > 0) && a !== null && b !== null;
     const frame = frameAxes(size, { ...x, domain: x.domain ?? extent(all.filter(usable).map(([a]) => a)) }, { ...y, domain: y.domain ?? extent(all.filter(usable).map(([, b]) => b)) });
     const at = ([a, b]) => [frame.across.at(a), frame.up.at(b)];

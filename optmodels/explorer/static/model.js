@@ -38,7 +38,9 @@ export class Model {
     this.axes = new Map();
     for (const front of this.fronts) for (const axis of front.axes) if (!this.axes.has(axis.name)) this.axes.set(axis.name, axis);
     this.published = this.fronts.flatMap((front) => front.published.map((one) => ({ ...one, front })));
-    this.extents = new Map([...this.axes.keys()].map((name) => [name, extent(this.rows.map((one) => this.value(one, name)))]));
+    // Every axis as one column of numbers, not a number where a front has none: what is done to all points is done on these.
+    this.columns = new Map([...this.axes.keys()].map((name) => [name, Float64Array.from(this.rows, (one) => this.value(one, name) ?? NaN)]));
+    this.extents = new Map([...this.columns].map(([name, column]) => [name, extent(column)]));
     [this.selected, this.compared] = chosen.map((one) => (one ? this.find(one.front.id, one.i) : -1));
     this.hover = -1;
     this.landmarks = this.fronts.flatMap((front) => [
@@ -74,12 +76,12 @@ export class Model {
   /** Keep only points within ranges of values, by the name of the axis. */
   filter(ranges) {
     this.filters = Object.fromEntries(Object.entries(ranges).filter(([name, range]) => range && this.axes.has(name)));
-    const limits = Object.entries(this.filters);
-    this.kept = this.rows.map((row) => limits.every(([name, [low, high]]) => {
-      const value = this.value(row, name);
-      return value !== null && value >= low && value <= high;
-    }));
-    this.count = this.kept.filter(Boolean).length;
+    this.kept = new Uint8Array(this.rows.length).fill(1);
+    for (const [name, [low, high]] of Object.entries(this.filters)) {
+      const column = this.columns.get(name);
+      for (let i = 0; i < column.length; i += 1) if (!(column[i] >= low && column[i] <= high)) this.kept[i] = 0;
+    }
+    this.count = this.kept.reduce((total, one) => total + one, 0);
     this.recommend();
   }
 

@@ -63,6 +63,29 @@ export class CanvasPainter {
     context.globalAlpha = 1;
   }
 
+  /** Many dots of one colour. */
+  dots(places, r, { fill, alpha = 1 }) {
+    const { context } = this;
+    context.globalAlpha = alpha;
+    context.fillStyle = fill;
+    for (const [x, y] of places) context.fillRect(x - r, y - r, 2 * r, 2 * r); // one path of them all would take longer
+    context.globalAlpha = 1;
+  }
+
+  /** Many lines of one colour. */
+  bundle(many, { stroke, width = 1, alpha = 1 }) {
+    const { context } = this;
+    context.globalAlpha = alpha;
+    context.strokeStyle = stroke;
+    context.lineWidth = width;
+    for (const points of many) {
+      context.beginPath();
+      points.forEach(([x, y], i) => (i ? context.lineTo(x, y) : context.moveTo(x, y)));
+      context.stroke();
+    }
+    context.globalAlpha = 1;
+  }
+
   text(string, x, y, { fill, size = 12, anchor = "start", turn = 0, bold = false } = {}) {
     const { context } = this;
     context.save();
@@ -109,6 +132,14 @@ export class SvgPainter {
     const corners = outline(shape, x, y, r);
     if (corners) return this.polygon(corners, { fill, stroke, width, alpha });
     this.#add("circle", { cx: x.toFixed(2), cy: y.toFixed(2), r, fill: fill || "none", stroke, "stroke-width": stroke ? width : null, opacity: alpha });
+  }
+
+  dots(places, r, how) {
+    for (const [x, y] of places) this.mark("circle", x, y, r, how);
+  }
+
+  bundle(many, how) {
+    for (const points of many) this.line(points, how);
   }
 
   text(string, x, y, { fill, size = 12, anchor = "start", turn = 0, bold = false } = {}) {

@@ -5,6 +5,7 @@ import { shown } from "./numbers.js";
 import { scale } from "./scale.js";
 
 const REACH = 10;
+const MOST = 600; // lines that are drawn
 
 /** How to draw the rows of a model across these axes. */
 export function parallel(model, axes) {
@@ -12,16 +13,25 @@ export function parallel(model, axes) {
     const top = 46, bottom = size.height - 24, left = 50, right = size.width - 60;
     const at = (j) => (axes.length > 1 ? left + (j * (right - left)) / (axes.length - 1) : (left + right) / 2);
     const scales = axes.map((axis) => scale(model.extents.get(axis.name), axis.better === "low" ? [top, bottom] : [bottom, top], { log: axis.log, room: 0 }));
-    const lines = model.rows.map((row) => axes.map((axis, j) => {
-      const value = model.value(row, axis.name);
-      return value === null ? null : [at(j), scales[j].at(value)];
-    }).filter(Boolean));
+    const columns = axes.map((axis, j) => model.columns.get(axis.name).map((value) => scales[j].at(value)));
+    const places = axes.map((_, j) => at(j));
+    const line = (i) => {
+      const found = [];
+      for (let j = 0; j < columns.length; j += 1) if (columns[j][i] === columns[j][i]) found.push([places[j], columns[j][i]]);
+      return found;
+    };
     const many = model.rows.length;
-    const alpha = many > 3000 ? 0.06 : many > 300 ? 0.2 : 0.6;
+    const every = Math.max(1, Math.ceil(model.count / MOST)); // so that a picture stays one, and is drawn at once
+    const alpha = many > 1500 ? 0.3 : many > 300 ? 0.3 : 0.6;
 
     function base(painter) {
-      lines.forEach((line, i) => !model.kept[i] && many <= 3000 && painter.line(line, { stroke: colours.line, alpha: 0.5 }));
-      lines.forEach((line, i) => model.kept[i] && painter.line(line, { stroke: model.rows[i].front.colour, alpha, width: 1.2 }));
+      const rows = model.rows.map((_, i) => i);
+      if (many <= MOST) painter.bundle(rows.filter((i) => !model.kept[i]).map(line), { stroke: colours.line, alpha: 0.5 });
+      for (const front of model.fronts) {
+        const drawn = rows.filter((i) => model.kept[i] && model.rows[i].front === front).filter((_, k) => k % every === 0);
+        painter.bundle(drawn.map(line), { stroke: front.colour, alpha });
+      }
+      if (every > 1) painter.text(`one line in ${every} is drawn`, size.width / 2, size.height - 8, { fill: colours.soft, anchor: "middle", size: 11 });
       axes.forEach((axis, j) => {
         painter.line([[at(j), top], [at(j), bottom]], { stroke: colours.ink, width: 1.5 });
         const [low, high] = model.extents.get(axis.name), [upper, lower] = axis.better === "low" ? [low, high] : [high, low];
@@ -38,7 +48,7 @@ export function parallel(model, axes) {
     }
 
     function overlay(painter) {
-      const put = (i, stroke, width) => i >= 0 && painter.line(lines[i], { stroke, width });
+      const put = (i, stroke, width) => i >= 0 && painter.line(line(i), { stroke, width });
       put(model.recommended, colours.best, 3.5);
       put(model.compared, colours.second, 3);
       put(model.selected, colours.chosen, 3);
@@ -47,15 +57,13 @@ export function parallel(model, axes) {
 
     function nearest(x, y) {
       let found = -1, least = REACH;
-      lines.forEach((line, i) => {
-        if (!model.kept[i]) return;
-        for (let j = 0; j + 1 < line.length; j += 1) {
-          const [[x0, y0], [x1, y1]] = [line[j], line[j + 1]];
-          if (x < x0 - 4 || x > x1 + 4) continue;
-          const away = Math.abs(y - (y0 + ((x - x0) / (x1 - x0)) * (y1 - y0)));
-          if (away < least) (least = away), (found = i);
-        }
-      });
+      const j = Math.max(0, places.findLastIndex((place) => place <= x));
+      if (j + 1 >= places.length) return -1;
+      const share = (x - places[j]) / (places[j + 1] - places[j]);
+      for (let i = 0; i < many; i += 1) {
+        const away = Math.abs(y - (columns[j][i] + share * (columns[j + 1][i] - columns[j][i])));
+        if (away < least && model.kept[i]) (least = away), (found = i);
+      }
       return found;
     }
 
@@ -65,6 +73,6 @@ export function parallel(model, axes) {
       const j = axes.reduce((one, _, other) => (Math.abs(at(other) - middle) < Math.abs(at(one) - middle) ? other : one), 0);
       return { [axes[j].name]: [scales[j].back(from[1]), scales[j].back(to[1])].sort((a, b) => a - b) };
     }
-    return { base, overlay, nearest, brushed, where: (i) => lines[i][0] };
+    return { base, overlay, nearest, brushed, where: (i) => line(i)[0] };
   };
 }

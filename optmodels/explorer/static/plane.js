@@ -4,22 +4,23 @@ import { certified, staircase } from "./certified.js";
 import { frameAxes } from "./frame_axes.js";
 import { extent } from "./numbers.js";
 
+export const MANY = 400; // points from which on they are dots, proven or not
 const REACH = 16; // pixels from which on a point is not meant any more
 
 /** How to draw the rows of a model with two of its axes. */
 export function plane(model, x, y) {
   return (size, colours) => {
     const { rows } = model;
-    const xs = rows.map((row) => model.value(row, x.name)), ys = rows.map((row) => model.value(row, y.name));
+    const xs = model.columns.get(x.name), ys = model.columns.get(y.name);
     const published = model.published.filter((one) => one.values[x.name] !== undefined && one.values[y.name] !== undefined);
     const beside = published.filter((one) => model.near(one.values, x.name) && model.near(one.values, y.name));
     const target = (front) => (front.target === y.name ? [y, x] : front.target === x.name ? [x, y] : null);
     const bounds = model.fronts.flatMap((front) => (target(front) ? front.bound.filter((b) => b !== null) : []));
-    const of = (values, axis, others) => extent([...values, ...others, ...beside.map((one) => one.values[axis.name])]);
+    const of = (values, axis, others) => extent([...extent(values), ...others, ...beside.map((one) => one.values[axis.name])]);
     const own = (axis) => (model.fronts.some((front) => front.target === axis.name) ? bounds : []);
     const frame = frameAxes(size, { ...x, domain: of(xs, x, own(x)) }, { ...y, domain: of(ys, y, own(y)) });
     const { across, up, box } = frame;
-    const px = xs.map((value) => (value === null ? NaN : across.at(value))), py = ys.map((value) => (value === null ? NaN : up.at(value)));
+    const px = xs.map((value) => across.at(value)), py = ys.map((value) => up.at(value));
     const clamp = ([a, b]) => [Math.max(box.left, Math.min(box.right, a)), Math.max(box.top, Math.min(box.bottom, b))];
 
     function proofs(painter, front, tone) {
@@ -43,17 +44,27 @@ export function plane(model, x, y) {
       if (front.count <= 2000) painter.line(staircase(front, ...pair).map(([other, value]) => to(other, value)), { stroke: tone, alpha: 0.45 });
     }
 
+    /** All points of a front at once, those that are filtered out below the others. */
+    function many(painter, r) {
+      for (const kept of [0, 1])
+        for (const front of model.fronts) {
+          const places = [];
+          for (let i = 0; i < rows.length; i += 1) if (rows[i].front === front && model.kept[i] === kept && px[i] === px[i]) places.push([px[i], py[i]]);
+          painter.dots(places, r, { fill: front.colour, alpha: kept ? 0.65 : 0.12 });
+        }
+    }
+
     function base(painter) {
       frame.draw(painter, colours);
       for (const front of model.fronts) proofs(painter, front, front.colour);
       for (const one of beside) painter.mark("square", across.at(one.values[x.name]), up.at(one.values[y.name]), 3.5, { stroke: colours.soft, width: 1.5 });
       const r = rows.length > 3000 ? 2 : rows.length > 400 ? 3 : 4.2;
-      rows.forEach((row, i) => {
+      if (rows.length > MANY) many(painter, r);
+      else rows.forEach((row, i) => {
         if (Number.isNaN(px[i])) return;
         const tone = row.front.colour, kept = model.kept[i];
-        const proven = row.front.status[row.i] === "optimal";
-        painter.mark("circle", px[i], py[i], r, proven || rows.length > 400
-          ? { fill: tone, alpha: kept ? (rows.length > 3000 ? 0.55 : 0.9) : 0.1 }
+        painter.mark("circle", px[i], py[i], r, row.front.status[row.i] === "optimal"
+          ? { fill: tone, alpha: kept ? 0.9 : 0.1 }
           : { fill: colours.paper, stroke: tone, width: 1.7, alpha: kept ? 1 : 0.14 });
       });
       const drawn = new Map();

@@ -2,46 +2,35 @@
 
 const BESIDE = 1e-3; // what the sum of all counts beside the worst shortfall, so that nothing is given away
 
-/** Costs of a row, objective by objective, scaled to 0..1 over all rows. */
-function scaled(model, names) {
-  const axes = names.map((name) => model.axes.get(name));
-  return (row) => axes.map((axis) => {
-    const [low, high] = model.extents.get(axis.name), value = model.value(row, axis.name);
-    return scaledValue(axis, low, high, value);
-  });
-}
-
-function scaledValue(axis, low, high, value) {
-  if (value === null) return NaN;
-  const share = high > low ? (value - low) / (high - low) : 0;
-  return axis.better === "high" ? (high > low ? 1 - share : 0) : share;
+/** The cost of a value: 0 where it is the best of all points, 1 where it is the worst. */
+function cost(axis, [low, high], value) {
+  if (!(high > low)) return 0;
+  return axis.better === "high" ? (high - value) / (high - low) : (value - low) / (high - low);
 }
 
 /** The row that is best by what is asked for, or -1. */
 export function best(model, { weights, limits, wish }) {
-  const names = model.objectives.map((axis) => axis.name);
-  if (!names.length || !model.rows.length) return -1;
-  const costs = scaled(model, names);
-  const wished = names.map((name) => {
-    const [low, high] = model.extents.get(name);
-    return wish[name] === undefined ? null : scaledValue(model.axes.get(name), low, high, wish[name]);
+  const asked = model.objectives.map((axis) => {
+    const reach = model.extents.get(axis.name), limit = limits[axis.name];
+    return {
+      axis, reach, column: model.columns.get(axis.name), weight: weights[axis.name] ?? 1,
+      limit: limit === undefined ? Infinity : cost(axis, reach, limit) + 1e-9,
+      wished: wish[axis.name] === undefined ? null : cost(axis, reach, wish[axis.name]),
+    };
   });
-  const weight = names.map((name) => weights[name] ?? 1);
-  const within = (row) => names.every((name) => {
-    if (limits[name] === undefined) return true;
-    const value = model.value(row, name), slack = 1e-12;
-    return value !== null && (model.axes.get(name).better === "high" ? value >= limits[name] - slack : value <= limits[name] + slack);
-  });
-  const isWished = wished.some((value) => value !== null);
+  const isWished = asked.some(({ wished }) => wished !== null);
   let found = -1, least = Infinity;
-  model.rows.forEach((row, i) => {
-    if (!model.kept[i] || !within(row)) return;
-    const own = costs(row);
-    if (own.some(Number.isNaN)) return;
-    const sum = own.reduce((total, cost, j) => total + weight[j] * cost, 0);
-    const short = isWished ? Math.max(...own.map((cost, j) => (wished[j] === null ? -1 : weight[j] * (cost - wished[j])))) : 0;
+  for (let i = 0; asked.length && i < model.rows.length; i += 1) {
+    if (!model.kept[i]) continue;
+    let sum = 0, short = -Infinity, within = true;
+    for (const { axis, reach, column, weight, limit, wished } of asked) {
+      const own = cost(axis, reach, column[i]);
+      if (!(own <= limit)) within = false; // not a number is not within either
+      sum += weight * own;
+      if (wished !== null) short = Math.max(short, weight * (own - wished));
+    }
     const score = isWished ? short + BESIDE * sum : sum;
-    if (score < least) (least = score), (found = i);
-  });
+    if (within && score < least) (least = score), (found = i);
+  }
   return found;
 }

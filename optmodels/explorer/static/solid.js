@@ -1,5 +1,6 @@
 // A front in three dimensions, turned by hand: a box, and points that grow as they come near.
 
+import { MANY } from "./plane.js";
 import { axisTitle } from "./frame_axes.js";
 import { extent, shown } from "./numbers.js";
 import { scale } from "./scale.js";
@@ -27,11 +28,10 @@ export function solid(model, axes, view) {
       const [x, y, away] = turned(place);
       return [size.width / 2 + (x - middles[0]) * reach, size.height / 2 - 8 + (y - middles[1]) * reach, away];
     };
-    const places = rows.map((row) => {
-      const values = axes.map((axis) => model.value(row, axis.name));
-      return values.includes(null) ? [NaN, NaN, 0] : seen(values.map((value, j) => scales[j].at(value)));
-    });
-    const far = rows.map((_, i) => i).sort((a, b) => places[b][2] - places[a][2]);
+    const columns = axes.map((axis, j) => model.columns.get(axis.name).map((value) => scales[j].at(value)));
+    const places = rows.map((_, i) => seen([columns[0][i], columns[1][i], columns[2][i]]));
+    const many = rows.length > MANY;
+    const far = many ? [] : rows.map((_, i) => i).sort((a, b) => places[b][2] - places[a][2]);
 
     function base(painter) {
       const corners = CORNERS.map(seen);
@@ -52,6 +52,16 @@ export function solid(model, axes, view) {
         painter.text(shown(scales[j].ends[1], 3), high[0] + off[0], high[1] + off[1] / 2, { fill: colours.soft, anchor });
         painter.text(axisTitle(axis, true).replace(/ [←→]/, ""), Math.max(6, Math.min(size.width - 6, middle[0] + off[0])), middle[1] + off[1], { fill: colours.ink, anchor, bold: true });
       });
+      if (many) {
+        // In three steps from far to near: so many dots need no finer order to be told apart.
+        const [near, away] = extent(places.map((place) => place[2]));
+        for (const step of [2, 1, 0])
+          for (const front of model.fronts)
+            for (const kept of [0, 1]) {
+              const some = places.filter((place, i) => rows[i].front === front && model.kept[i] === kept && Math.min(2, Math.floor((3 * (place[2] - near)) / (away - near || 1))) === step);
+              painter.dots(some, 2.4 - 0.4 * step, { fill: front.colour, alpha: kept ? 0.8 - 0.2 * step : 0.1 });
+            }
+      }
       for (const i of far) {
         if (Number.isNaN(places[i][0])) continue;
         const [x, y, away] = places[i], r = (rows.length > 2000 ? 2 : 4) * (3.6 / (3.6 + away));

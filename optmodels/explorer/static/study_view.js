@@ -30,7 +30,7 @@ export async function studyView(main, { args: [id] }) {
     { name: across, log: across !== "seconds", room: 0.02 }, { name: "share of problems", better: "high", domain: [0, 1], tick: (value) => percent(value) })));
   const anytime = study.anytime.length ? picture("Anytime: excess over the best known value", lines(
     [...grouped(study.anytime, "solver")].map(([solver, own]) => ({ name: solver, colour: tone(solver), step: true, points: own.map((row) => [row.seconds, row.median === null ? null : Math.max(row.median, 1e-4)]), band: own.map((row) => [row.seconds, row.low === null ? null : Math.max(row.low, 1e-4), row.high === null ? null : Math.max(row.high, 1e-4)]) })),
-    { name: "seconds", log: true }, { name: "median excess (0.01% stands for less)", better: "low", log: true, tick: (value) => percent(value, 2) })) : null;
+    { name: "seconds", log: true }, { name: "median excess", better: "low", log: true, tick: (value) => percent(value, 2) })) : null;
   const { ranks } = study;
   const ranked = ranks ? el("section", { class: "card" }, el("h2", {}, "Mean ranks"),
     el("p", { class: "soft" }, `Over ${ranks.problems} problems; Friedman p = ${shown(ranks.p, 2)}; ranks that differ by less than ${shown(ranks.critical_difference, 3)} do not differ significantly (Nemenyi). 1 is best.`),
@@ -71,6 +71,7 @@ export async function studyView(main, { args: [id] }) {
   fill(main, el("h1", { dir: "auto" }, `Study ${study.name}`),
     el("p", { class: "soft" }, `${status.planned} runs planned, ${status.waiting} waiting; ${Object.entries(status.outcomes).map(([name, count]) => `${count} ${name}`).join(", ") || "nothing has ended yet"}. ${status.running ? `It is being run by ${status.running}.` : ""}`),
     el("div", { class: "pair" }, profiles, anytime, ranked),
+    anytime ? el("p", { class: "soft" }, "Anytime curves: the median over all runs, the quartiles shaded; 0.01% stands for less.") : null,
     study.fronts.length ? el("section", { class: "card" }, el("h2", {}, "Fronts of one problem"), el("div", { class: "bar" }, labelled("Problem", select(study.fronts.map(({ dataset, model }, i) => [String(i), `${dataset}, ${model}`]), "0", showAttained))), attained) : null,
     study.failures.length ? el("section", { class: "card" }, el("h2", {}, "Runs that did not end by themselves"), table(Object.keys(study.failures[0]), study.failures.map((row) => Object.values(row).map((value) => (typeof value === "number" ? number(value) : value))))) : null,
     el("section", { class: "card" }, el("h2", {}, "Runs"), table(["run", "dataset", "model", "solver", "outcome", "status", "value", "gap", "seconds"], study.runs.map((row) => [

@@ -60,14 +60,18 @@ def test_a_solver_that_lacks_a_module_says_so(run: Run, monkeypatch: pytest.Monk
 
 def test_demo_leaves_the_release_and_its_audit(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("optmodels.cli.demo.SECONDS", 2.0)
+    monkeypatch.setattr("optmodels.cli.demo.FRONT_SECONDS", 2.0)
     result = run("demo", "--out", "shown/demo")
     assert result.exit_code == 0, result.output
     for fragment in ("German credit", "before", "after", "homogeneous", "loss", "gap"):
         assert fragment in result.stdout
     folder = Path("shown/demo")
-    left = {"release.csv", "audit.json", "audit.html", "front", "front.html"}
+    left = {"release.csv", "audit.json", "audit.html", "front"}
     assert left <= {path.name for path in folder.iterdir()}
     assert json.loads((folder / "audit.json").read_text())["k"] >= 5
+    assert result.stdout.rstrip().endswith("optmodels explore shown/demo/front")
+    released = run("release", "shown/demo/front", "--point", "knee", "--out", "other.csv")
+    assert released.exit_code == 0, released.output
 
 
 def test_sensitive_values_are_compared_as_written(run: Run) -> None:
