@@ -204,6 +204,8 @@ def leaf_places(price: Price) -> Floats:
 
     Neighbouring leaves lie as far apart as the node costs that they meet in, so that a node's leaves lie together.
     """
+    if not price.codes.shape[1]:
+        return np.empty(price.codes.shape)
     levels = price.climbs.shape[1] // 2
     ends, costs = price.climbs[:, :levels], price.climbs[:, levels:]
     numbers = np.arange(len(ends))

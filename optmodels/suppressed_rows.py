@@ -49,6 +49,11 @@ def without_suppressed(frame: pd.DataFrame, known: int | None = None) -> tuple[p
         if known == 0 or not silent.any():
             return frame, 0
         silent &= _silent(frame[name])
+    if known is None and silent.any():
+        # In a column of words such a row has a star: a gap there is somebody's missing value.
+        for name in frame.columns:
+            if not _no_text(frame[name]) and not _numbers_in_words(frame[name]):
+                silent &= (frame[name] == STAR).fillna(value=False).to_numpy(bool)
     if silent.all():
         silent[:] = False
     if known is not None:
@@ -60,6 +65,11 @@ def without_suppressed(frame: pd.DataFrame, known: int | None = None) -> tuple[p
 def _silent(column: pd.Series) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     missing = column.isna().to_numpy(bool)
     return missing if _no_text(column) else missing | (column == STAR).fillna(value=False).to_numpy(bool)
+
+
+def _numbers_in_words(column: pd.Series) -> bool:
+    words = column[column.notna() & (column != STAR)]
+    return bool(pd.to_numeric(words, errors="coerce").notna().all())
 
 
 def _no_text(column: pd.Series) -> bool:

@@ -32,11 +32,15 @@ def audit(
     from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
     from optmodels.cli.source import audited_frame
     from optmodels.cli.typed_command import source
+    from optmodels.errors import unknown
     from optmodels.table.encoding import natural_order
 
     check_outputs({"--report": report}, inputs=[Path(file), *columns.files])
     taus = _taus(tau)
     frame, roles = audited_frame(file, names("--quasi", quasi or ()), columns.read())
+    for column in roles.hierarchies:
+        if column not in roles.sensitive:
+            raise unknown("sensitive attribute", column, roles.sensitive)
     result = audited(
         frame,
         quasi=tuple(roles.quasi),

@@ -141,6 +141,9 @@ _LIST = list[str]
 OPTIONS: Mapping[str, RoleOption] = {
     "numeric": RoleOption("quasi", _LIST, "A,B", "Numeric quasi-identifiers.", _of_kind),
     "date": RoleOption("quasi", _LIST, "A,B", "Quasi-identifiers that are dates, with or without times.", _of_kind),
+    "date_format": RoleOption(
+        "dates", _LIST, "COLUMN=FORMAT", "How dates are written, such as %d.%m.%Y, where that is not clear.", pairs
+    ),
     "categorical": RoleOption("quasi", _LIST, "A,B", "Categorical quasi-identifiers.", _of_kind),
     "ordinal": RoleOption("quasi", _LIST, "A,B", "Ordinal quasi-identifiers.", _of_kind),
     "sensitive": RoleOption("sensitive", _LIST, "A,B", "Sensitive attributes.", names),

@@ -17,7 +17,6 @@ from pandas.api import types
 from optmodels.errors import InputError
 from optmodels.partition import not_comparable
 from optmodels.table.roles import Bins, Roles
-from optmodels.table.spelling import decimals
 
 MISSING_LEVEL = "missing"
 _SHOWN = 3
@@ -385,7 +384,10 @@ def treat_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str
                         f"{int(gaps[name].sum()):,} missing cells, or leave these records out with missing='drop'."
                     )
                 value = _typical(columns[name], name, by_mean=roles.is_number(name))
-                treated[name] = columns[name].fillna(value)
+                column = columns[name]
+                if isinstance(value, float) and types.is_integer_dtype(column.dtype) and not value.is_integer():
+                    column = column.astype(np.float64)  # the mean of whole numbers need not be one
+                treated[name] = column.fillna(value)
                 report["columns"][name]["filled_with"] = value
         case "category":
             for name in gaps:
@@ -409,8 +411,7 @@ def _typical(column: pd.Series, name: str, by_mean: bool) -> Any:
     if not by_mean:
         value = column.mode().iloc[0]
         return value.item() if isinstance(value, np.generic) else value
-    places = decimals(column.to_numpy())
-    return float(column.mean()) if places is None else round(float(column.mean()), places)
+    return float(column.mean())
 
 
 def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.Series, str]:

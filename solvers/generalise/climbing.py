@@ -56,7 +56,7 @@ class Climb:
         if waiting.size:
             dearest_first = np.argsort(-self.costs[: self.n_classes], kind="stable")
             joined = take_along(home, waiting, dearest_first, self.test)
-            home[(home < 0) | np.isin(home, dearest_first[:joined])] = -1
+            home[(home < 0) | np.isin(home, dearest_first[:joined])] = self.n_classes
         return canonical(home)
 
 

@@ -167,7 +167,8 @@ class Outline(HTMLParser):
         self.fetched: list[str] = []
 
     def handle_starttag(self, tag, attrs):
-        self.fetched += [value or "" for name, value in attrs if name in ("src", "href")]
+        links = [value or "" for name, value in attrs if name in ("src", "href")]
+        self.fetched += [link for link in links if not link.startswith("#")]  # a place within the page is there already
         if tag != "meta":
             self.open.append(tag)
 

@@ -297,7 +297,12 @@ def test_what_recode_refuses(staff):
         recode(staff, [0, 1])
     bare = Table(pd.DataFrame({"age": [1, 2]}), quasi={"age": "numeric"})
     with pytest.raises(InputError, match="'age' has no hierarchy"):
-        recode(bare, [0, 0], "hierarchy")
+        recode(bare, [0, 0], "hierarchy", levels=np.ones((1, 1), np.int64))
+
+
+def test_numbers_without_a_hierarchy_become_intervals_where_levels_are_left_open():
+    bare = Table(pd.DataFrame({"age": [1, 2, 7]}), quasi={"age": "numeric"})
+    assert recode(bare, [0, 0, 1], "hierarchy")["age"].tolist() == ["[1-2]", "[1-2]", "7"]
 
 
 def test_a_carriage_return_within_a_value_survives_the_csv(tmp_path):

@@ -151,6 +151,7 @@ def test_an_audit_is_told_the_order_of_a_released_attribute(run: Run) -> None:
     "words", [("--ordered", "ilness"), ("--order", "ilness=flu,cold"), ("--hierarchy", "ilness=h")]
 )
 def test_an_audit_refuses_settings_of_what_is_not_sensitive(run: Run, people: Path, words: tuple[str, str]) -> None:
+    Path("h").write_text("flu;*\ncold;*\n")
     result = run("audit", people, "--quasi", "sex", "--sensitive", "illness", *words)
     assert result.exit_code == 1
     assert "Did you mean 'illness'" in result.stderr

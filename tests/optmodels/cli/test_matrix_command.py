@@ -69,6 +69,7 @@ def test_what_solvers_take_is_listed(run: Run) -> None:
 # The model's own target and entropy where none are named; 'mass' is quick without the classifiers that it asks.
 FRONTS: dict[str, tuple[str, ...]] = {
     "aminifar": (),
+    "generalisation": ("--objectives", "loss,linkage"),
     "liang-samavi": (),
     "majeed-hwang": ("--objectives", "linkage,entropy"),
     "mass": ("--objectives", "closeness,loss", "--param", "classifiers=[]"),

@@ -142,7 +142,7 @@ def test_one_seed_one_front_and_a_second_run_replaces_the_first(run: Command, pe
         pytest.param(("--algorithm", "epsilom"), ("'epsilon'?",), id="algorithm"),
         pytest.param(("--out", "few.csv"), ("Cannot make the folder",), id="folder is a file"),
         pytest.param(("--numeric", "agge"), ("'agge'", "'age'"), id="column"),
-        pytest.param(("--time-limit", 0), ("time_limit",), id="no time"),
+        pytest.param(("--time-limit", 0), ("--time-limit must be",), id="no time"),
         pytest.param(("--objektives", "loss"), ("Did you mean '--objectives'?",), id="option"),
     ],
 )

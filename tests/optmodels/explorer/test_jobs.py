@@ -115,8 +115,9 @@ def test_what_a_solver_or_a_model_refuses_leaves_nothing(saved: Path, tmp_path: 
 def test_a_job_that_is_killed_harms_nothing_and_says_so(client: Client, saved: Path, tmp_path: Path) -> None:
     file = client.json("api/open", {"place": str(saved.parent / "people.csv")})["opened"][0]["id"]
     run = asked(tmp_path / "found", solver="nsga2", time_limit=600)
+    before = set(psutil.Process(os.getpid()).children())
     job = client.json(f"api/files/{file}/run", run)["job"]
-    (child,) = psutil.Process(os.getpid()).children()
+    (child,) = set(psutil.Process(os.getpid()).children()) - before
     child.send_signal(signal.SIGKILL)
     assert "did not come to its end" in told(client, job)[-1]["result"]["error"]
     assert client.json("api/workspace")["jobs"][0]["running"] is False
@@ -128,8 +129,9 @@ def test_jobs_end_with_the_explorer(tmp_path: Path, saved: Path) -> None:
     roles = Roles.load(saved / front_folder.ROLES)
     data = str(saved.parent / "people.csv")
     request = {**asked(tmp_path / "found", solver="nsga2", time_limit=600), "data": data}
+    before = set(psutil.Process(os.getpid()).children())
     jobs.start("front", "title", request, {"roles.toml": roles.save})
-    (child,) = psutil.Process(os.getpid()).children()
+    (child,) = set(psutil.Process(os.getpid()).children()) - before
     jobs.close()
     assert not child.is_running()
 

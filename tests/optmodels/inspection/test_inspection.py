@@ -94,6 +94,7 @@ def test_roles_are_proposed_with_reasons() -> None:
         sensitive=("smoker", "illness"),
         identifiers=("row", "email"),
         others={"site": "drop", "note": "drop"},
+        scaling="alike",
     )
     assert all(proposal.reason for proposal in seen.proposals.values())
     assert om.Table.with_roles(people, seen.proposed).n == 50

@@ -217,6 +217,7 @@ def test_only_the_solve_is_timed(monkeypatch: pytest.MonkeyPatch) -> None:
         return slow
 
     monkeypatch.setattr(attempt, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(attempt, "now", lambda: now[0])
     for name, seconds in (("table_of", 1000.0), ("problem_of", 100.0), ("_answer", 1.0)):
         monkeypatch.setattr(attempt, name, taking(seconds, getattr(attempt, name)))
     phases: list[str] = []
