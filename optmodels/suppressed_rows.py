@@ -16,6 +16,7 @@ from pandas.api import types
 Suppressed = Literal["drop", "star"]
 
 STAR = "*"
+_NUMBERS = r"[\[(]?[-+0-9.,eE:/ ]*[0-9][-+0-9.,eE:/ ]*[\])]?"
 
 
 def with_suppressed(frame: pd.DataFrame, count: int, without_star: Collection[str] = ()) -> pd.DataFrame:
@@ -68,8 +69,9 @@ def _silent(column: pd.Series) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
 
 
 def _numbers_in_words(column: pd.Series) -> bool:
-    words = column[column.notna() & (column != STAR)]
-    return bool(pd.to_numeric(words, errors="coerce").notna().all())
+    """Whether it holds nothing but numbers, dates and intervals of them, which have no star."""
+    words = pd.Series(column[column.notna() & (column != STAR)].astype(str).unique(), dtype=str)
+    return bool(words.str.fullmatch(_NUMBERS).all())
 
 
 def _no_text(column: pd.Series) -> bool:

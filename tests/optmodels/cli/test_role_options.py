@@ -107,7 +107,7 @@ def test_a_column_is_of_one_kind() -> None:
 @pytest.mark.parametrize("command", ["anonymize", "pareto"])
 def test_help_lists_every_option(run: Run, command: str) -> None:
     shown = run(command, "--help").output
-    assert all(f"--{name}" in shown for name in OPTIONS)
+    assert all(f"--{name.replace('_', '-')}" in shown for name in OPTIONS)
 
 
 def test_utility_takes_only_what_it_needs(run: Run) -> None:
