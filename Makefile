@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= 2
 
-.PHONY: demo test matrix lowest lint clean
+.PHONY: demo test matrix trust lowest lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/optmodels demo --out demo
@@ -16,6 +16,10 @@ test: $(VENV)/.installed-dev
 # Every formulation, task, condition and solver, solved: what `optmodels list matrix` says, cell by cell.
 matrix: $(VENV)/.installed-dev $(VENV)/.compiled
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m matrix tests/contracts/test_matrix.py
+
+# Is anything wrong ever released? Random tables against brute force, mutations, faults, damaged files; half an hour.
+trust: $(VENV)/.installed-dev $(VENV)/.compiled
+	$(BIN)/python -m benchmarks.trust --jobs $(WORKERS) --out trust.json
 
 # The oldest versions of everything that pyproject.toml allows, in an environment of their own.
 lowest:

@@ -36,7 +36,8 @@ from optmodels.folders.anonymize import anonymize_folder
 from optmodels.parallel import cores
 from optmodels.problem import Formulation, Problem
 from optmodels.registry import configured, solver
-from optmodels.table.roles import Kind, Roles
+from optmodels.table.role_types import Kind
+from optmodels.table.roles import Roles
 from solvers import solve
 from solvers.blocks import Blocks
 

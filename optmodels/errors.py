@@ -29,6 +29,8 @@ class MissingDependencyError(OptmodelsError, ImportError):
 class BrokenPromiseError(OptmodelsError):
     """A released table does not satisfy what was promised for it, so it may not be written."""
 
+    exit_code = 4
+
 
 class InfeasibleError(OptmodelsError):
     """No partition of this table can satisfy the conditions asked for."""

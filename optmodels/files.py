@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from optmodels.errors import InputError
 
+Writer = Callable[[Path], object]
+
 _NEW_FILE = 0o666  # less what the user's umask takes away
 
 
-def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
+def write_whole(path: str | Path, write: Writer) -> Path:
     """Let `write` fill a draft beside the target, then put the draft in the target's place in one step.
 
     Whatever goes wrong on the way, the target is as it was before and nothing else is left behind.
@@ -35,6 +37,19 @@ def write_whole(path: str | Path, write: Callable[[Path], object]) -> Path:
     finally:
         draft.unlink(missing_ok=True)
     return Path(path)
+
+
+def write_together(files: Sequence[tuple[Path, Writer]]) -> None:
+    """Write all files or none: each takes its place only after the contents of all of them are ready."""
+    if not files:
+        return
+    (path, write), *rest = files
+
+    def fill(draft: Path) -> None:
+        write(draft)
+        write_together(rest)
+
+    write_whole(path, fill)
 
 
 def check_writable(path: str | Path) -> Path:

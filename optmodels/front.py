@@ -20,7 +20,7 @@ from optmodels.errors import InputError, finite, unknown
 from optmodels.files import write_whole
 from optmodels.markup import MOST_CELLS, grid, notebook
 from optmodels.plot.points import axis_title, front_points
-from optmodels.problem import Formulation, Problem
+from optmodels.problem import Formulation, Problem, Wish
 from optmodels.solution import Solution, Status, Stop
 
 if TYPE_CHECKING:
@@ -121,6 +121,18 @@ class ParetoFront:
         chosen = weights or {self.names[0]: 1.0}
         score = scaled @ np.array([chosen.get(name, 0.0) for name in self.names])
         return self.points[int(np.argmin(np.where(allowed, score, np.inf)))]
+
+    def near(self, **wish: float) -> Solution:
+        """The point nearest to what is wished of objectives, by name, as in `near(loss=0.01, entropy=1.2)`.
+
+        That is the one whose objective that falls short most, as a share of the wish, falls short least; of points that
+        keep the wish, the one that is furthest beyond it. Where some objectives have no wish, the others are limits.
+        `solve(problem, wish=...)` searches for what may be nearer than any point of the front.
+        """
+        if not len(self):
+            raise InputError("The front has no point: nothing feasible was found.")
+        asked = Wish.of(wish, self.names)
+        return min(self.points, key=lambda point: asked.achievement(self.problem.objectives, point.values))
 
     def hypervolume(self, reference: Mapping[str, float] | None = None) -> float:
         """The volume dominated by the front within a reference point, given by objective name.

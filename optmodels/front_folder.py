@@ -14,7 +14,7 @@ from typing import Any
 
 from optmodels import registry
 from optmodels.datasets import DATASETS, frame, locate
-from optmodels.errors import InputError
+from optmodels.errors import InfeasibleError, InputError, NoSolutionError
 from optmodels.front import ParetoFront
 from optmodels.jsonable import plain, with_tuples
 from optmodels.objectives import OWN
@@ -26,21 +26,35 @@ Writer = Callable[[Path], object]
 
 SOURCE = "source.json"
 ROLES = "roles.toml"
+SORTED = "sorted"  # the order of a file's records that the labels of a front are about
 CSV = "front.csv"
 PAGE = "front.html"
 USUAL = (OWN, "entropy")  # objectives of a front where the model has but one
 NAMES = ("front.parquet", "labels.parquet", "front.json", SOURCE, ROLES, CSV, PAGE)
 
 
+def nothing_to_write(front: ParetoFront) -> InfeasibleError | NoSolutionError:
+    """Why a front has no point."""
+    if reason := front.details.get("infeasible"):
+        return InfeasibleError(str(reason))
+    return NoSolutionError(
+        f"The solver '{front.details.get('solver')}' stopped ({front.details.get('stop')}) before it had a point of "
+        f"the front: nothing was written. {front.details.get('remark', '')}".rstrip()
+    )
+
+
 def source_of(data: str, seed: int) -> dict[str, Any]:
     """What is written down about the data: where it is, what it contained, and the seed that a model draws by."""
     path = None if data in DATASETS else str(Path(data).resolve())
-    return {"data": data, "path": path, "sha256": fingerprint(data), "seed": seed}
+    return {"data": data, "path": path, "sha256": fingerprint(data), "seed": seed, "records": SORTED}
 
 
 def fingerprint(data: str) -> str:
-    """The SHA-256 of a file, or of a dataset's files one after the other."""
-    files = [locate(one) for one in DATASETS[data].sources] if data in DATASETS else [Path(data)]
+    """The SHA-256 of a file, or of a dataset's or a folder's files one after the other, in the order of their names."""
+    if data in DATASETS:
+        files = [locate(one) for one in DATASETS[data].sources]
+    else:
+        files = sorted(Path(data).rglob("*.parquet")) if Path(data).is_dir() else [Path(data)]
     digest = hashlib.sha256()
     try:
         for file in files:
@@ -104,7 +118,8 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
             f"'{place}' is not what it was when the front in '{folder}' was found: its SHA-256 differs. Name the "
             "original file with --data, or find the front again with 'optmodels pareto'."
         )
-    table = table_of(place, Roles.load(folder / ROLES))
+    # in folders of earlier versions classes are those of the records as they came
+    table = table_of(place, Roles.load(folder / ROLES), as_it_came=found.get("records") != SORTED)
     try:
         parameters = with_tuples(record["parameters"])
         model = registry.configured(registry.formulation(record["formulation"]), parameters)
@@ -118,9 +133,12 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
         ) from problem_met
 
 
-def table_of(place: str, roles: Roles) -> Table:
-    """The table of a file or of a dataset by its name."""
-    return Table.with_roles(frame(place), roles) if place in DATASETS else Table.from_file(place, roles=roles)
+def table_of(place: str, roles: Roles, *, as_it_came: bool = False) -> Table:
+    """The table of a file, its records in the order of their values, or of a dataset by its name."""
+    if place in DATASETS:
+        return Table.with_roles(frame(place), roles)
+    table = Table.from_file(place, roles=roles)
+    return table if as_it_came else table.sorted()
 
 
 def source_in(folder: Path) -> dict[str, Any]:

@@ -21,13 +21,18 @@ from numba import njit, types
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.dispatcher import Dispatcher
 
+from optmodels.whole_kernels import whole_kernels
+
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function when it is called first, and keep the code for later processes; the options are numba's."""
 
     def compiled(function: FunctionType) -> Any:
-        dispatcher = njit(no_cfunc_wrapper=True, **options)(function)
+        dispatcher = _dispatcher(function, options)
         dispatcher._cache = KernelCache(function)
+        if function.__name__ not in function.__code__.co_names:  # numba sees to functions that call themselves
+            within = part(function, **options)  # other kernels need no way in from Python
+            dispatcher.get_call_template, dispatcher.get_overload = within.get_call_template, within.get_overload
         return dispatcher
 
     return compiled if function is None else compiled(function)  # type: ignore[arg-type]
@@ -37,7 +42,7 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function that kernels call; should Python call it, it is compiled once more for that."""
 
     def compiled(function: FunctionType) -> Any:
-        dispatcher = kernel(no_cpython_wrapper=True, **options)(function)
+        dispatcher = _dispatcher(function, {"no_cpython_wrapper": True, **options})
 
         @cache
         def for_python() -> Any:
@@ -52,6 +57,29 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return dispatcher
 
     return compiled if function is None else compiled(function)  # type: ignore[arg-type]
+
+
+def _dispatcher(function: FunctionType, options: dict[str, Any]) -> Any:
+    dispatcher = njit(no_cfunc_wrapper=True, **options)(function)
+    one_by_one = dispatcher.compile
+
+    def compile(signature: Any) -> Any:
+        with whole_kernels(dispatcher.targetctx.codegen()):
+            return one_by_one(signature)
+
+    dispatcher.compile = compile
+    return dispatcher
+
+
+@part
+def copy_into(target, source):  # type: ignore[no-untyped-def]
+    """Copy an array to the beginning of another one.
+
+    In a kernel `target[:n] = source` is the same, with an error for shapes that do not fit, whose text takes longer to
+    compile than most kernels do.
+    """
+    for at in range(len(source)):
+        target[at] = source[at]
 
 
 class KernelCache(FunctionCache):  # type: ignore[misc]

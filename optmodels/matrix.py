@@ -163,7 +163,7 @@ def _or_why_not(make: Callable[P, Made], *given: P.args, **named: P.kwargs) -> M
     try:
         return make(*given, **named)
     except Exception as error:
-        return _told(error)
+        return _in_words(error)
 
 
 def _claims(solver: Solver | str, problem: Problem | str, *, front: bool) -> tuple[Claim | None, str | None]:
@@ -177,8 +177,8 @@ def _claims(solver: Solver | str, problem: Problem | str, *, front: bool) -> tup
         own = not problem.suppression.most or solver.decides_suppression(problem)
         return ("proven" if own and solver.proves(problem, front=front) else "feasible"), None
     except Exception as error:
-        return None, _told(error)
+        return None, _in_words(error)
 
 
-def _told(error: Exception) -> str:
+def _in_words(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from optmodels.errors import InputError
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 from optmodels.parallel import threads
 
 Labels = NDArray[np.int64]
@@ -258,7 +258,7 @@ def _hash_keys(keys):  # type: ignore[no-untyped-def]
             table[slot, 1] = found
             if found == first.size:
                 longer = np.empty(2 * found, np.int64)
-                longer[:found] = first
+                copy_into(longer, first)
                 first = longer
             first[found] = i
             labels[i] = found

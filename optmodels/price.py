@@ -10,7 +10,7 @@ node that is, as the two ends of an interval do.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Any, Literal, get_args
@@ -193,10 +193,39 @@ def climbs_of(tree: Hierarchy, weight: float, before: int) -> Floats:
     places = tree.depth_first()
     above = np.empty_like(tree.nodes[:, 1:])
     above[places] = tree.nodes[:, 1:]
-    last = np.zeros(len(tree.labels), np.int64)
-    last[above] = np.arange(before, before + len(above))[:, None]  # the last one written is the greatest
     costs = weight * (tree.leaf_counts - 1) / max(len(above) - 1, 1)
-    return np.hstack([last[above].astype(np.float64), costs[above]])
+    return np.hstack([_last_leaves(above, before), costs[above]])
+
+
+def _last_leaves(above: NDArray[np.integer], before: int) -> Floats:
+    """The last of the leaves below each node above each leaf, which are in depth-first order from `before` on."""
+    last = np.zeros(int(above.max(initial=-1)) + 1, np.int64)
+    last[above] = np.arange(before, before + len(above))[:, None]  # the last one written is the greatest
+    found: Floats = last[above].astype(np.float64)
+    return found
+
+
+def by_levels(leaves: Codes, nodes: Sequence[NDArray[np.integer]], costs: Sequence[Floats]) -> Price:
+    """Class size times what the lowest levels cost on which its records are equal, attribute by attribute.
+
+    `leaves` are (n, attributes), `nodes` the node of each leaf on each level, `costs` what a record pays on each.
+
+    >>> nodes = np.array([[0, 3, 5], [1, 4, 5], [2, 3, 5]])
+    >>> price = by_levels(np.array([[0], [1], [2]], np.int32), [nodes], [np.array([0.0, 1.0, 10.0])])
+    >>> price.of([0, 2]), price.of([0, 1])
+    (2.0, 20.0)
+    """
+    codes, climbs, before = np.empty(leaves.shape, np.int32), [], 0
+    for j, (tree, paid) in enumerate(zip(nodes, costs, strict=True)):
+        order = np.lexsort(tree.T)  # by the highest level first: depth first
+        places = np.empty(len(order), np.int64)
+        places[order] = np.arange(len(order))
+        codes[:, j] = before + places[leaves[:, j]]
+        above = tree[order][:, 1:] if tree.shape[1] > 1 else tree[order]
+        climbs.append(np.hstack([_last_leaves(above, before), np.tile(paid[-above.shape[1] :], (len(above), 1))]))
+        before += len(order)
+    weights = np.array([float(paid[-1]) for paid in costs])
+    return Price("hierarchy", np.zeros((len(leaves), 0)), codes, weights, _side_by_side(climbs))
 
 
 def leaf_places(price: Price) -> Floats:

@@ -66,8 +66,16 @@ def in_value_order(frame: pd.DataFrame) -> pd.DataFrame:
     2  2  y
     """
     plain = pd.DataFrame({name: _without_hidden_order(column) for name, column in frame.items()})
-    order = np.lexsort([_ranks(plain[name]) for name in reversed(plain.columns)])
-    return plain.take(order).reset_index(drop=True)
+    return plain.take(value_order(plain)).reset_index(drop=True)
+
+
+def value_order(frame: pd.DataFrame) -> NDArray[np.intp]:
+    """The places of the rows in the order of all their values, missing ones last.
+
+    >>> value_order(pd.DataFrame({"a": [2, 1, 2], "b": ["y", "z", "x"]}))
+    array([1, 2, 0])
+    """
+    return np.lexsort([_ranks(frame[name]) for name in reversed(frame.columns)])
 
 
 def _centroids(table: Table, name: str, labels: Labels) -> pd.Series:

@@ -248,7 +248,8 @@ class Lattice(Structure):
 class Score(Structure):
     """One score made of the loss and the entropy of `parts`: it never falls with the loss nor rises with the entropy.
 
-    `alone` says that the score is all that is asked for, so that the front of its parts holds the best of it.
+    `alone` says that the score is all that is asked for, so that the front of its parts holds the best of it;
+    `least_loss` is a loss that no partition is below, quickly found whatever the number of records.
     """
 
     title: ClassVar[str] = "a score of loss and entropy"
@@ -257,6 +258,7 @@ class Score(Structure):
     parts: Problem
     of: Callable[[float, float], float]
     alone: bool = True
+    least_loss: Callable[[], float] = lambda: 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,6 +103,24 @@ def without(labels: Labels, some: Iterator[Saving] | list[Saving]) -> Labels:
     return result
 
 
+def without_payers(
+    price: Price | PlainPrice, test: ClassTest, labels: Labels, most: int, each: float, *, whole: bool
+) -> Labels:
+    """The partition without at most so many records, those for whom leaving saves more than it costs `each`.
+
+    Some may save less, where they make way for others who save more. Somebody stays.
+    """
+    best, total, end = 0.0, 0.0, 0
+    seen: list[Saving] = []
+    for saving in savings(price, test, labels, most, whole=whole):
+        seen.append(saving)
+        total += (saving.each - each) * len(saving.rows)
+        if total > best:
+            best, end = total, len(seen)
+    found = without(labels, seen[:end])
+    return found if (found != LEFT_OUT).any() else labels
+
+
 def without_broken(test: ClassTest, labels: Labels, most: int) -> Labels | None:
     """The partition without the classes that fail the test; None if these have more records than may be left out."""
     order, starts = members(labels)

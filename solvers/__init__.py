@@ -20,13 +20,14 @@ from optmodels import registry
 from optmodels.errors import RefusedError
 from optmodels.exports import lazy
 from optmodels.front import ParetoFront
-from optmodels.problem import Problem
+from optmodels.problem import Problem, wished
 from optmodels.solution import Solution
 from optmodels.solver import FrontSolver, OnProgress, Solver
 
 if TYPE_CHECKING:
     from solvers.auto import Auto as Auto
     from solvers.blocks import Blocks as Blocks
+    from solvers.bound import bounded as bounded
     from solvers.columns import Columns as Columns
     from solvers.epsilon import Epsilon as Epsilon
     from solvers.evolution.algorithms import AgeMoea as AgeMoea
@@ -58,6 +59,7 @@ _names, __getattr__, __dir__ = lazy(
     {
         "solvers.auto": ["Auto"],
         "solvers.blocks": ["Blocks"],
+        "solvers.bound": ["bounded"],
         "solvers.columns": ["Columns"],
         "solvers.epsilon": ["Epsilon"],
         "solvers.evolution.algorithms": ["AgeMoea", "Cmopso", "Moead", "MopsoCd", "Nsga2", "Nsga3", "SmsEmoa", "Spea2"],
@@ -89,9 +91,16 @@ def solve(
     seed: int = 0,
     on_progress: OnProgress | None = None,
     start: NDArray[np.integer[Any]] | None = None,
+    wish: Mapping[str, float] | None = None,
 ) -> Solution:
-    """The best partition that a solver, given by name with `options` or as an object, finds for a problem."""
+    """The best partition that a solver, given by name with `options` or as an object, finds for a problem.
+
+    With a wish, such as {"loss": 0.01, "entropy": 1.2}, the best is what keeps it or comes nearest to it, and the
+    value and bound are those of `achievement`: 0 or less where the wish is kept.
+    """
     chosen = _chosen(solver, options)
+    if wish is not None:
+        problem = wished(problem, wish)
     return chosen.solve(problem, time_limit=time_limit, seed=seed, on_progress=on_progress, start=start)
 
 

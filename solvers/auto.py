@@ -161,6 +161,8 @@ def _wanted(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
     if problem.structure(Score) is not None:
         if _exact_in_time(problem, time_limit):
             yield Choice("epsilon", "a score of loss and entropy is optimal somewhere on their front, found exactly")
+        elif n > _EXACT_FRONT_RECORDS:
+            yield Choice("epsilon", f"a score is sought by 'nsga2' and bounded, as {_too_long(problem, time_limit)}")
         yield Choice("nsga2", f"a score of loss and entropy lies on their front, and {_too_long(problem, time_limit)}")
     if priced is not None:
         yield from _wanted_for_prices(problem, priced, time_limit)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from formulations._pyomo.condition_rows import ConditionRows, EntropyCuts
 from optmodels.conditions import TOLERANCE, ClassTest
-from optmodels.partition import Labels, canonical, class_sizes, group_rows, members
+from optmodels.partition import LEFT_OUT, Labels, canonical, class_sizes, group_rows, members
 from optmodels.problem import View
 from optmodels.problem.patience import still_wanted
+from optmodels.suppression import NOBODY, Suppression
 
 # One integer variable for every different record and combination of levels.
 MOST_VARIABLES = 50_000
@@ -47,17 +48,21 @@ def generalisation_model(
     most_disclosure: float | None = None,
     *,
     same_levels: bool = False,
+    suppression: Suppression = NOBODY,
 ) -> View[pyo.ConcreteModel]:
     """The model that minimises the cost of nodes over all ways to release the records that pass the test.
 
-    With `same_levels` everybody is released on one combination of levels.
+    With `same_levels` everybody is released on one combination of levels. Who is left out is in none.
     """
-    model = GeneralisationModel(leaves, nodes, node_costs, test, most_disclosure, same_levels)
+    model = GeneralisationModel(leaves, nodes, node_costs, test, most_disclosure, same_levels, suppression)
     return View(model.native, model.decode, model.encode, model.entropy.add if model.entropy.active else None)
 
 
 class GeneralisationModel:
-    """x[r, g] records of kind r are released as combination g, which is used (y) by none or by at least k."""
+    """x[r, g] records of kind r are released as combination g, which is used (y) by none or by at least k.
+
+    out[r] of them are left out.
+    """
 
     def __init__(
         self,
@@ -67,6 +72,7 @@ class GeneralisationModel:
         test: ClassTest,
         most_disclosure: float | None,
         same_levels: bool = False,
+        suppression: Suppression = NOBODY,
     ) -> None:
         self.leaves, self.nodes, self.test, self.same_levels = leaves, nodes, test, same_levels
         secrets = [] if test.only_size and most_disclosure is None else [*test.codes.T]
@@ -83,8 +89,14 @@ class GeneralisationModel:
         homes: dict[int, list[int]] = defaultdict(list)
         for r, g in pairs:
             homes[r].append(g)
+        kinds = range(len(self.counts))
+        away = min(suppression.most, len(leaves))
+        model.out = pyo.Var(
+            kinds, domain=pyo.NonNegativeIntegers, bounds=lambda _, r: (0, min(away, int(self.counts[r])))
+        )
+        model.most_out = pyo.Constraint(expr=sum(model.out.values()) <= away)
         model.everyone = pyo.Constraint(
-            list(homes), rule=lambda _, r: sum(model.x[r, g] for g in homes[r]) == int(self.counts[r])
+            kinds, rule=lambda _, r: sum(model.x[r, g] for g in homes[r]) + model.out[r] == int(self.counts[r])
         )
         model.opened = pyo.Constraint(pairs, rule=lambda _, r, g: model.x[r, g] <= int(self.counts[r]) * model.y[g])
         model.size = pyo.Constraint(range(len(held)), rule=lambda _, g: self._size(g) >= test.k * model.y[g])
@@ -98,7 +110,8 @@ class GeneralisationModel:
             model.on_levels = pyo.Var(every, domain=pyo.Binary)
             model.one_for_all = pyo.Constraint(expr=sum(model.on_levels.values()) == 1)
             model.on_these = pyo.Constraint(classes, rule=lambda _, g: model.y[g] <= model.on_levels[self.on_levels[g]])
-        model.distortion = pyo.Objective(expr=sum(costs[g] * model.x[r, g] for r, g in pairs))
+        paid = sum(costs[g] * model.x[r, g] for r, g in pairs)
+        model.distortion = pyo.Objective(expr=paid + suppression.price * sum(model.out.values()))
 
     def _combinations(self, node_costs: tuple[NDArray[np.float64], ...]) -> tuple[list[float], list[tuple[int, ...]]]:
         """Cost and kinds of each combination of nodes that may be of use, and where each combination is.
@@ -136,7 +149,8 @@ class GeneralisationModel:
                 if not isinstance(count, int):
                     model.frequent.add(count <= model.most_frequent[g])
         model.disclosure = pyo.Constraint(
-            expr=sum(model.most_frequent.values()) <= (most + TOLERANCE) * int(self.counts.sum())
+            expr=sum(model.most_frequent.values())
+            <= (most + TOLERANCE) * (int(self.counts.sum()) - sum(model.out.values()))
         )
 
     @property
@@ -162,6 +176,9 @@ class GeneralisationModel:
             number = round(pyo.value(variable, exception=False) or 0.0)
             labels[self.rows[dealt[r] : dealt[r] + number]] = g
             dealt[r] += number
+        for r, variable in model.out.items():
+            number = round(pyo.value(variable, exception=False) or 0.0)
+            labels[self.rows[dealt[r] : dealt[r] + number]] = LEFT_OUT
         return canonical(labels)
 
     def encode(self, labels: Labels) -> bool:
@@ -169,6 +186,9 @@ class GeneralisationModel:
         model = self.native
         for variable in (*model.x.values(), *model.y.values()):
             variable.set_value(0)
+        away = np.bincount(self.kinds[labels == LEFT_OUT], minlength=len(self.counts))
+        for r, variable in model.out.items():
+            variable.set_value(int(away[r]))
         order, starts = members(labels)
         classes = [order[low:high] for low, high in pairwise(starts)]
         levels = [self._equal_from(rows) for rows in classes]

@@ -20,7 +20,7 @@ from optmodels.problem import Formulation, View
 from optmodels.structures import Assignment
 from optmodels.suppression import Suppression
 from optmodels.table import Table
-from optmodels.table.roles import Scaling
+from optmodels.table.role_types import Scaling
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.generalisation.full_domain import FullDomainProblem
-from optmodels.errors import RefusedError, finite, unknown
+from formulations.generalisation.full_domain import FullDomainProblem, Measure
+from optmodels.errors import InputError, RefusedError, finite, unknown
 from optmodels.objectives import Objective
 from optmodels.price import Price, hierarchy
 from optmodels.problem import Formulation, PricedProblem, Problem, View
@@ -37,6 +37,9 @@ class Generalisation(Formulation):
     - scheme='full-domain': everybody is released on the same levels, one for each attribute; numbers and ordinals
       without a hierarchy get one of five levels. Weighted it is the WFDA baseline of Majeed and Hwang.
 
+    `measure` is what a released cell loses, 'ncp' as above or, on the same levels for everybody, 'levels': the level
+    used over the height of its hierarchy, as in Sweeney's precision and in Majeed and Hwang's distortion.
+
     >>> import pandas as pd
     >>> from optmodels import Hierarchy, Table
     >>> jobs = Hierarchy(["nurse", "doctor", "cook", "waiter"], [["health", "health", "kitchen", "kitchen"]])
@@ -55,11 +58,19 @@ class Generalisation(Formulation):
     k: int
     scheme: Scheme = "local"
     weights: Mapping[str, float] | None = None
+    measure: Measure = "ncp"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.scheme not in get_args(Scheme):
             raise unknown("scheme", str(self.scheme), get_args(Scheme))
+        if self.measure not in get_args(Measure):
+            raise unknown("measure", str(self.measure), get_args(Measure))
+        if self.measure == "levels" and self.scheme == "local":
+            raise InputError(
+                "measure='levels' is about the same levels for everybody: say scheme='full-domain'. Levels of each "
+                "class's own are the distortion of 'majeed-hwang' with levels='least'."
+            )
 
     def build(self, table: Table, seed: int = 0) -> Problem:
         """The problem of this table; nothing is drawn, so the seed does not matter."""
@@ -69,7 +80,7 @@ class Generalisation(Formulation):
             finite(f"The weight of '{name}'", weight)
         weighted = table.rescaled(weights=self.weights)
         if self.scheme == "full-domain":
-            return FullDomainProblem(weighted.with_hierarchies(), self, self.conditions(self.k))
+            return FullDomainProblem(weighted.with_hierarchies(), self, self.conditions(self.k), self.measure)
         weighted = weighted.with_hierarchies(["categorical"])
         price = hierarchy(weighted)
         everything = table.records_in_all * sum(weighted.weights.values())
@@ -106,7 +117,12 @@ class LocalProblem(PricedProblem):
             * (tree.leaf_counts - 1)
             for name, tree in zip(self.table.quasi, self._trees(), strict=True)
         )
-        return generalisation_model(self._leaves(), tuple(tree.nodes for tree in self._trees()), costs, self.test)
+        nodes = tuple(tree.nodes for tree in self._trees())
+        return generalisation_model(self._leaves(), nodes, costs, self.test, suppression=self.suppression)
+
+    def pyomo_leaves_out(self) -> bool:
+        """The view counts those who are left out."""
+        return True
 
     def _trees(self) -> list[Hierarchy]:
         return [self.table.hierarchy(name) for name in self.table.quasi]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +18,17 @@ from optmodels.release import Method, Release, Suppressed
 from optmodels.release import release as make_release
 from optmodels.structures import Lattice, Structure
 from optmodels.table import Table
+from optmodels.table.hierarchy import Hierarchy
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
+
+
+Measure = Literal["ncp", "levels"]
+_MEANINGS: dict[Measure, str] = {
+    "ncp": "weighted mean NCP of the released cells",
+    "levels": "weighted mean of the level used over the height of its hierarchy",
+}
 
 
 class FullDomainProblem(Problem):
@@ -30,16 +38,18 @@ class FullDomainProblem(Problem):
     together as they do apart.
     """
 
-    objectives = (Objective("loss", "min", "weighted mean NCP of the released cells", 1.0),)
     release_method: ClassVar[Method] = "hierarchy"
 
-    def __init__(self, table: Table, formulation: Formulation, conditions: Conditions) -> None:
+    def __init__(
+        self, table: Table, formulation: Formulation, conditions: Conditions, measure: Measure = "ncp"
+    ) -> None:
         super().__init__(table, formulation, conditions)
+        self.objectives = (Objective("loss", "min", _MEANINGS[measure], 1.0),)
         hierarchies = [table.hierarchy(name) for name in table.quasi]
         self.leaves = np.column_stack([table.leaf_codes(name) for name in table.quasi])
         self.nodes = tuple(tree.nodes for tree in hierarchies)
         self.node_costs = tuple(
-            table.weights[name] * (tree.leaf_counts - 1) / max(len(tree.values) - 1, 1)
+            table.weights[name] * _shares_lost(tree, measure)
             for name, tree in zip(table.quasi, hierarchies, strict=True)
         )
         self.scale = table.records_in_all * sum(table.weights.values()) or 1.0
@@ -111,8 +121,6 @@ class FullDomainProblem(Problem):
         """Different records times combinations of levels must be few enough."""
         from formulations._pyomo.generalisation_model import too_large
 
-        if self.suppression.most:
-            return "it has no place for records that are left out: use 'lattice'."
         return too_large(self.leaves, self.nodes)
 
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
@@ -122,4 +130,17 @@ class FullDomainProblem(Problem):
         if reason := self.lacks_pyomo():
             raise RefusedError(f"There is no Pyomo view: {reason}")
         costs = tuple(costs / self.scale for costs in self.node_costs)
-        return generalisation_model(self.leaves, self.nodes, costs, self.test, same_levels=True)
+        return generalisation_model(
+            self.leaves, self.nodes, costs, self.test, same_levels=True, suppression=self.suppression
+        )
+
+    def pyomo_leaves_out(self) -> bool:
+        """The view counts those who are left out."""
+        return True
+
+
+def _shares_lost(tree: Hierarchy, measure: Measure) -> NDArray[np.float64]:
+    """What each node of a hierarchy loses, of 1: nothing for a value itself, all for what tells nothing."""
+    if measure == "levels":
+        return np.asarray(tree.node_levels / max(tree.nodes.shape[1] - 1, 1), np.float64)
+    return np.asarray((tree.leaf_counts - 1) / max(len(tree.values) - 1, 1), np.float64)

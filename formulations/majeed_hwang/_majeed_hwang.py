@@ -52,7 +52,9 @@ class MajeedHwang(Formulation):
     - 'least': on the lowest levels at which it is equal. Then levels are chosen by the partition: to generalise a class
       until it looks like another is to merge the two, and `threshold` is the uncertainty that every class must have.
 
-    `most_disclosure` bounds the disclosure of the whole release.
+    `most_disclosure` bounds the disclosure of the whole release. `tried` is how many attributes a tree of the forest
+    looks at in a node (the paper's mtry, 4 on Adult; by default the root of their number), and `rebuilt` grows the
+    trees again on shuffled values, as the paper's text has it, where by default they are asked about shuffled ones.
 
     >>> import pandas as pd
     >>> from optmodels import Table
@@ -74,12 +76,16 @@ class MajeedHwang(Formulation):
     most_disclosure: float | None = None
     trees: int = 100
     weights: Mapping[str, float] | None = None
+    tried: int | None = None
+    rebuilt: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.levels not in get_args(LevelRule):
             raise unknown("levels", str(self.levels), get_args(LevelRule))
         whole("trees", self.trees, 2, "usefulness is a mean over trees by its deviation")
+        if self.tried is not None:
+            whole("tried", self.tried, 1, "a tree looks at one attribute at least")
         if self.threshold is not None:
             finite("threshold", self.threshold, "it is an entropy in bits")
         elif self.levels == "least" or self.most_disclosure is None:
@@ -153,7 +159,8 @@ class MajeedHwangProblem(Problem):
             return self._whole.usefulness
         given = self.formulation.weights
         if given is None:
-            found = usefulness(self.table, trees=self.formulation.trees, seed=self.seed)
+            model = self.formulation
+            found = usefulness(self.table, trees=model.trees, seed=self.seed, tried=model.tried, rebuilt=model.rebuilt)
         else:
             found = np.array([given[name] for name in self.table.quasi], np.float64)
             found *= 100 / found.sum()
@@ -347,7 +354,13 @@ class MajeedHwangProblem(Problem):
             raise RefusedError(f"There is no Pyomo view: {reason}")
         levels = [self.table.hierarchy(name).node_levels for name in self.table.quasi]
         node_costs = tuple(costs[own] for costs, own in zip(self.level_costs(), levels, strict=True))
-        return generalisation_model(self.leaves, self.nodes, node_costs, self.test, self.most_disclosure)
+        return generalisation_model(
+            self.leaves, self.nodes, node_costs, self.test, self.most_disclosure, suppression=self.suppression
+        )
+
+    def pyomo_leaves_out(self) -> bool:
+        """The view counts those who are left out."""
+        return True
 
 
 def _objectives(n: int) -> tuple[Objective, ...]:

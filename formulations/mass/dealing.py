@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from formulations.mass.diversity import diversify, joined
 from formulations.mass.fetching import fetch
 from formulations.mass.floors import Bench, Bounds, Floors, Places, even_out, nested
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 from optmodels.partition import Labels, members
 
 Numbers = NDArray[np.int64]
@@ -168,7 +168,7 @@ def _begin(strata, desk):  # type: ignore[no-untyped-def]
     for s in waiting:
         _link(strata, s)
     n_heap = waiting.size
-    desk.heap[:n_heap] = strata.queue[strata.head[waiting]]
+    copy_into(desk.heap, strata.queue[strata.head[waiting]])
     for i in range(n_heap // 2 - 1, -1, -1):
         _sift_down(desk.heap, n_heap, i)
     desk.filled[0] = n_heap
@@ -181,7 +181,7 @@ def _deal(strata, steady, stratum_at, counts, e, reach, desk, begin, end):  # ty
     held, heap, near, lacking = desk.held, desk.heap, desk.near, desk.lacking
     n_heap = desk.filled[0]
     for c in range(begin, end):
-        lacking[:] = (n * (c + 1) // e - n * c // e) / n * counts
+        copy_into(lacking, (n * (c + 1) // e - n * c // e) / n * counts)
         for s in steady:
             _give_quota(strata, s, lacking)
         at, wanted = n_left * c // e, n_left * (c + 1) // e - n_left * c // e

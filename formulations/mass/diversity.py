@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from formulations.mass.floors import count, load, price, swap
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 
 NOT_TOO_FAR = 16  # classes on either side, to swap with
 
@@ -51,7 +51,7 @@ def joined(held, classes, bounds, bench, dealt):  # type: ignore[no-untyped-def]
         met = _is_diverse(bounds, joint, distinct)
     if not met and at > 0:  # the last ones: with those before them, which are diverse
         at -= 1
-        number[:dealt] = np.minimum(number[:dealt], at)
+        copy_into(number, np.minimum(number[:dealt], at))
     number[dealt:] += at + 1 - dealt
     return number
 

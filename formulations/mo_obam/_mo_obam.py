@@ -21,7 +21,7 @@ from optmodels.price import Floats, spread
 from optmodels.problem import Formulation, Problem, View, whole_price
 from optmodels.structures import Centroids, ClassCount, EntropyLevels, Parts, Score, Structure
 from optmodels.table import Table
-from optmodels.table.roles import Scaling
+from optmodels.table.role_types import Scaling
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -199,7 +199,7 @@ class ScalarisedProblem(Problem):
 
     def structures(self) -> Iterator[Structure]:
         """A score, and of its parts what is true of any objective."""
-        yield Score(self.parts, self.score)
+        yield Score(self.parts, self.score, least_loss=self.nearest_loss)
         yield Parts(self.restricted, "the score that the whole table would have if its other records were like these")
         yield from (found for found in self.parts.structures() if isinstance(found, (Centroids, ClassCount)))
 
@@ -213,6 +213,10 @@ class ScalarisedProblem(Problem):
         if self.least_loss is None:
             return loss - self.lam * entropy
         return loss_share(loss, self.least_loss) - self.lam * entropy / self.most_entropy
+
+    def nearest_loss(self) -> float:
+        """A loss that no partition is below, by every record's nearest."""
+        return nearest_loss(self.parts.price, self.conditions.k) / self.parts.price_scale
 
     def violations(self, labels: Labels) -> dict[str, int]:
         """The violations of the problem without the score."""

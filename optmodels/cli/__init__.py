@@ -1,4 +1,4 @@
-"""The command line: `optmodels inspect`, `anonymize`, `pareto`, `release`, `audit`, `study`, `list` and `demo`.
+"""The command line: `optmodels inspect`, `anonymize`, `pareto`, `release`, `audit`, `verify`, `study` and others.
 
 Nothing heavy is imported before a command runs, so that help and version appear at once.
 """
@@ -28,6 +28,7 @@ from optmodels.cli import (
     study,
     synthesize,
     utility,
+    verify,
     warm_up,
 )
 from optmodels.cli.errors import exit_code
@@ -106,6 +107,7 @@ app.command(epilog="Example: optmodels release front --point knee --out release.
 app.command(epilog="Example: optmodels audit release.csv --quasi age,sex,postcode --sensitive illness --json")(
     audit.audit
 )
+app.command(epilog="Example: optmodels verify release.csv --original patients.csv")(verify.verify)
 app.command(
     epilog="Example: optmodels utility patients.csv release.csv --target illness --classifiers rf,lr --out utility"
 )(utility.utility)

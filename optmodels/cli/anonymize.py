@@ -10,8 +10,8 @@ import typer
 from optmodels.cli import options
 from optmodels.cli.promise_options import takes_promise
 from optmodels.cli.role_options import TypedRoles, takes_roles
-from optmodels.cli.values import names, pairs
-from optmodels.errors import InputError
+from optmodels.cli.values import names, numbers, pairs
+from optmodels.errors import InputError, RefusedError
 
 
 @takes_roles()
@@ -32,14 +32,32 @@ def anonymize(
         str, typer.Option(metavar="NAME|auto", help="How: see 'list solvers'.", rich_help_panel=options.SEARCH)
     ] = "auto",
     option: options.Option = None,
+    wish: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=VALUE,...",
+            help="Come nearest to these values of objectives, as in loss=0.01,entropy=1.2.",
+            rich_help_panel=options.SEARCH,
+        ),
+    ] = None,
     dask: options.Dask = None,
     group_rows: options.GroupRows = None,
     time_limit: options.TimeLimit = None,
+    bound: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.0,
+            help="Then prove, for so long at most, how far from optimal the answer can be, whoever found it.",
+            rich_help_panel=options.SEARCH,
+        ),
+    ] = None,
     seed: options.Seed = 0,
     out: options.Out = None,
     force: options.Force = False,
     recode: options.Recode = None,
     suppressed: options.Suppressed = None,
+    escape_formulas: options.EscapeFormulas = False,
     report: options.Report = None,
     json: options.Json = False,
 ) -> None:
@@ -51,23 +69,34 @@ def anonymize(
     from optmodels.cli.source import roles_of, table_of
     from optmodels.cli.typed_command import source
     from optmodels.cli.usual_limit import said, usual_limit
+    from optmodels.problem import wished
+    from solvers.bound import Bound, bounded
 
     method, way = publishing.method_of(recode), publishing.way_of(suppressed)
     into_folder = folder.is_meant(data, out)
+    if bound is not None and into_folder:
+        raise InputError("--bound is for a table that fits in memory, and not for a folder anonymised into a folder.")
     if group_rows is not None and not into_folder:
         raise InputError("--group-rows is for a folder of Parquet files that is anonymised into a folder.")
     check_outputs(
-        {"--out": None if into_folder else out, "--report": report, "--save-roles": save_roles},
+        {**publishing.written_for(None if into_folder else out), "--report": report, "--save-roles": save_roles},
         inputs=[Path(data), roles, *columns.files],
         force=force,
     )
     if not into_folder:
         publishing.check_ending(out)
+    if wish is not None and into_folder:
+        raise InputError("--wish is for a table that is solved whole, not for a folder of Parquet files.")
+    values = None if wish is None else numbers("--wish", wish)
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
     asked = columns.read()
     if into_folder:
         assert out is not None
+        if way != "drop":
+            raise InputError(
+                f"--suppressed {way} is for files: from folder to folder, records that are left out are dropped."
+            )
         folder.anonymize(
             Path(data),
             out,
@@ -87,17 +116,24 @@ def anonymize(
     table = table_of(data, asked, roles)
     check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
     problem = model.build(table, seed)
+    if values is not None:
+        problem = wished(problem, values)
     publishing.check_recoding(problem, method)
+    if bound is not None and (reason := Bound().refuses(problem)):
+        raise RefusedError(f"--bound: nothing can be proven of this problem: {reason}")
     with show.progress() as on_progress:
         limit = usual_limit(search, time_limit)
         solution = search.solve(problem, time_limit=limit, seed=seed, on_progress=on_progress)
+        if bound is not None and solution.labels is not None:
+            solution = bounded(solution, time_limit=bound, on_progress=on_progress)
     publishing.publish(
         solution,
         method=method,
         suppressed=way,
+        escape_formulas=escape_formulas,
         out=out,
         report=report,
-        source=source(data) if report else None,
+        source=source(data) if report or out else None,
         further=[(save_roles, table.roles.save)] if save_roles else [],
         json=json,
         remark=said(time_limit, solution.stop),

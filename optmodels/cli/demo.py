@@ -21,8 +21,9 @@ def demo(
     """Anonymise German credit (1,000 people), show its audit before and after, and leave all of it in a folder."""
     from optmodels import front_folder
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, write_together
+    from optmodels.cli.output import check_outputs, page_writer, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of, solver_of
+    from optmodels.cli.typed_command import source
     from optmodels.datasets import load
 
     try:
@@ -41,9 +42,9 @@ def demo(
     release = solution.release()
     write_together(
         [
-            (release_file, release.to_csv),
+            *release.files(release_file),
             (json_file, release.save_audit),
-            (html_file, release.save_report),
+            (html_file, page_writer(release.to_html(source=source("german")))),
         ]
     )
     show.say(f"German credit: {show.escaped(table)}")

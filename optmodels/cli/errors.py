@@ -1,6 +1,7 @@
 """From whatever went wrong to one paragraph on stderr and an exit code.
 
-0 done, 1 the user's input is wrong, 2 infeasible, 3 stopped without a solution.
+0 done, 1 the user's input is wrong, 2 infeasible, 3 stopped without a solution, 4 a promise is
+broken.
 """
 
 from __future__ import annotations

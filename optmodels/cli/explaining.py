@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import MISSING, fields
 from inspect import getdoc
 from typing import Any, Literal, get_type_hints
@@ -10,6 +9,7 @@ from typing import Any, Literal, get_type_hints
 from optmodels import registry
 from optmodels.cli.promise import CONDITION_OPTIONS, PROMISES, option_of
 from optmodels.cli.values import spelled
+from optmodels.docstrings import prose, sentences_about
 
 What = Literal["formulations", "solvers"]
 
@@ -21,7 +21,7 @@ def explained(what: What, name: str) -> dict[str, Any]:
     []
     """
     kind: Any = registry.formulation(name) if what == "formulations" else registry.solver(name)
-    prose = _prose(getdoc(kind) or "")
+    said = prose(getdoc(kind) or "")
     hints = get_type_hints(kind)
     own = [one for one in fields(kind) if one.name not in CONDITION_OPTIONS]
     parameters = [
@@ -30,14 +30,14 @@ def explained(what: What, name: str) -> dict[str, Any]:
             "typed": _typed(what, one.name, "..."),
             "takes": spelled(hints[one.name]),
             "default": "required" if one.default is one.default_factory is MISSING else one.default,
-            "about": _about(one.name, prose),
+            "about": sentences_about(one.name, said),
         }
         for one in own
     ]
     return {
         "name": name,
         "summary": kind.summary,
-        "about": prose,
+        "about": said,
         "parameters": parameters,
         "conditions": [option_of(one) for one in CONDITION_OPTIONS] if what == "formulations" else [],
         "example": _example(what, name, own),
@@ -59,20 +59,6 @@ def put(found: dict[str, Any]) -> None:
     if found["conditions"]:
         show.say(f"\nConditions, which every formulation takes: {', '.join(found['conditions'])}.")
     show.say(f"\nExample: {show.escaped(found['example'])}")
-
-
-def _prose(text: str) -> str:
-    """A docstring without its examples, each paragraph one line."""
-    text = text.split(">>>")[0]
-    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
-    return "\n".join(part for part in paragraphs if part)
-
-
-def _about(name: str, prose: str) -> str:
-    """The sentences that mention a parameter."""
-    sentences = re.split(r"(?<=[.;:]) ", prose.replace("\n", " "))
-    mentioned = re.compile(rf"(?<![\w-])`?{re.escape(name)}`?(?![\w-])")
-    return " ".join(sentence for sentence in sentences if mentioned.search(sentence))
 
 
 def _typed(what: What, name: str, value: str) -> str:

@@ -46,11 +46,6 @@ def anonymize(
             f"A folder is anonymised into a folder by the solver 'blocks', not by '{search.name}': use --solver blocks "
             f"--option inner={search.name}, or name a file with --out to go by way of memory."
         )
-    if model.suppress:
-        raise InputError(
-            "From folder to folder nobody is left out yet: leave out --suppress, or name a file with --out to go by "
-            "way of memory."
-        )
     check_kept(kept_columns(first_records(data, roles), tuple(roles.quasi), roles.sensitive), allow_unique)
     with show.progress() as on_progress:
         release = anonymize_folder(
@@ -63,6 +58,7 @@ def anonymize(
             group_rows=group_rows or GROUP_ROWS,
             seed=seed,
             time_limit=time_limit,
+            report=report is not None,
             on_progress=on_progress,
         )
     files: list[tuple[Path, Writer]] = []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from optmodels.table.hierarchy import Hierarchy
-    from optmodels.table.roles import AnyHierarchy
+    from optmodels.table.role_types import AnyHierarchy
 
 
 def hierarchy(

@@ -86,6 +86,14 @@ Suppressed = Annotated[
         rich_help_panel=FILES,
     ),
 ]
+EscapeFormulas = Annotated[
+    bool,
+    typer.Option(
+        "--escape-formulas",
+        help="In a CSV, put an apostrophe before text that a spreadsheet would run as a formula.",
+        rich_help_panel=FILES,
+    ),
+]
 Report = Annotated[
     Path | None,
     typer.Option(

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from optmodels.errors import InputError
-from optmodels.files import check_writable, write_whole
+from optmodels.files import Writer, check_writable, write_together
 from optmodels.jsonable import plain
 
-Writer = Callable[[Path], object]
+__all__ = [
+    "Writer",
+    "check_outputs",
+    "made_folder",
+    "page_writer",
+    "put_json",
+    "to_json",
+    "write_together",
+]
 
 
 def to_json(document: object) -> str:
@@ -71,16 +79,3 @@ def made_folder(folder: Path) -> Iterator[None]:
             with suppress(OSError):
                 place.rmdir()
         raise
-
-
-def write_together(files: Sequence[tuple[Path, Writer]]) -> None:
-    """Write all files or none: each takes its place only after the contents of all of them are ready."""
-    if not files:
-        return
-    (path, write), *rest = files
-
-    def fill(draft: Path) -> None:
-        write(draft)
-        write_together(rest)
-
-    write_whole(path, fill)

@@ -11,7 +11,7 @@ from optmodels.cli import options
 from optmodels.cli.promise_options import takes_promise
 from optmodels.cli.role_options import TypedRoles, takes_roles
 from optmodels.cli.values import names, pairs
-from optmodels.errors import InfeasibleError, InputError, NoSolutionError
+from optmodels.errors import InputError
 
 if TYPE_CHECKING:
     from optmodels.front import ParetoFront
@@ -89,7 +89,7 @@ def pareto(
         if not len(front):
             if json:
                 put_json(_document(front, out))
-            raise _nothing_found(front)
+            raise front_folder.nothing_to_write(front)
         written = front_folder.writers(front, source, table.roles)
         pages = [(report, page_writer(_report(front, source["sha256"], data)))] if report is not None else []
         write_together([*((files[name], write) for name, write in written.items()), *pages])
@@ -139,12 +139,3 @@ def _document(front: ParetoFront, out: Path) -> dict[str, Any]:
         **({"order_guessed": guessed} if (guessed := front.problem.table.order_guessed) else {}),
         **further_details(details),
     }
-
-
-def _nothing_found(front: ParetoFront) -> InfeasibleError | NoSolutionError:
-    if reason := front.details.get("infeasible"):
-        return InfeasibleError(str(reason))
-    return NoSolutionError(
-        f"The solver '{front.details.get('solver')}' stopped ({front.details.get('stop')}) before it had a point of "
-        f"the front: nothing was written. {front.details.get('remark', '')}".rstrip()
-    )

@@ -14,7 +14,7 @@ from optmodels.errors import InputError
 # The parts of a promise, each an option of its own.
 CONDITION_OPTIONS = tuple(field.name for field in fields(SensitiveConditions))
 SUPPRESSION_OPTIONS = ("suppress", "suppression_price")
-PROMISES = ("k", *SUPPRESSION_OPTIONS, *CONDITION_OPTIONS)
+PROMISES = ("k", "scheme", *SUPPRESSION_OPTIONS, *CONDITION_OPTIONS)
 
 
 def option_of(name: str) -> str:
@@ -29,6 +29,7 @@ def option_of(name: str) -> str:
 def promised(
     *,
     k: int | None = None,
+    scheme: str | None = None,
     suppress: float | None = None,
     suppression_price: float | None = None,
     **typed: Sequence[str],
@@ -41,7 +42,7 @@ def promised(
     Traceback (most recent call last):
     optmodels.errors.InputError: --t 20: t must be a distance between distributions, from 0 where they are equal ...
     """
-    given = {"k": k, "suppress": suppress, "suppression_price": suppression_price}
+    given = {"k": k, "scheme": scheme, "suppress": suppress, "suppression_price": suppression_price}
     promise: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if suppression_price is not None and not suppress:
         raise InputError(

@@ -20,6 +20,15 @@ def _condition(metavar: str, told: str) -> Any:
 
 OPTIONS: dict[str, Any] = {
     "k": Annotated[int | None, typer.Option(help="The least number of records in a class.", rich_help_panel=PROMISE)],
+    "scheme": Annotated[
+        str | None,
+        typer.Option(
+            metavar="local|full-domain",
+            help="Of --formulation generalisation: every class its own nodes of hierarchies (default), or everybody on "
+            "the same levels.",
+            rich_help_panel=PROMISE,
+        ),
+    ],
     "suppress": Annotated[
         float | None,
         typer.Option(

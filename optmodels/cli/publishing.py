@@ -13,6 +13,7 @@ from optmodels.errors import InputError
 from optmodels.problem import Problem
 from optmodels.release import Method, Release, Suppressed, recode
 from optmodels.solution import Solution
+from optmodels.verifier import beside
 
 if TYPE_CHECKING:
     from optmodels.front import ParetoFront
@@ -46,11 +47,17 @@ def check_ending(out: Path | None) -> None:
         raise InputError(f"--out '{out}' must end in .csv or .parquet, which says how the release is written.")
 
 
+def written_for(out: Path | None) -> dict[str, Path | None]:
+    """The files that a release is, by what is said of them: itself and its promise."""
+    return {"--out": out, "--out's promise": None if out is None else beside(out)}
+
+
 def publish(
     solution: Solution,
     *,
     method: Method | None,
     suppressed: Suppressed = "drop",
+    escape_formulas: bool = False,
     out: Path | None,
     report: Path | None,
     source: Mapping[str, str] | None = None,
@@ -70,7 +77,7 @@ def publish(
     release = solution.release(method=method, suppressed=suppressed)
     files: list[tuple[Path, Writer]] = []
     if out is not None:
-        files.append((out, release.to_parquet if out.suffix.lower() == ".parquet" else _to_csv(release, solution)))
+        files += _files(release, solution, out, (source or {}).get("sha256"), escape_formulas)
     if report is not None:
         chosen_from, number = (None, None) if front is None else front
         page = release.to_html(source=source, front=chosen_from, chosen=number)
@@ -96,12 +103,22 @@ def publish(
         show.say(f"Written: {show.escaped(path)}")
 
 
-def _to_csv(release: Release, solution: Solution) -> Writer:
+def _files(
+    release: Release, solution: Solution, out: Path, sha256: str | None, escape_formulas: bool
+) -> list[tuple[Path, Writer]]:
     """A CSV is written as the one that was read: with the separator and the decimal mark that were given for it."""
     roles = solution.problem.table.roles
     decimal = roles.decimal or "."
     separator = roles.separator or (";" if decimal == "," else ",")
-    return lambda file: release.to_csv(file, separator=separator, decimal=decimal)
+    parquet = out.suffix.lower() == ".parquet"
+    return release.files(
+        out,
+        parquet=parquet,
+        separator=separator,
+        decimal=decimal,
+        sha256=sha256,
+        escape_formulas=escape_formulas and not parquet,
+    )
 
 
 def _record(solution: Solution, audit: dict[str, Any] | None) -> dict[str, Any]:

@@ -26,6 +26,7 @@ def release(
     force: options.Force = False,
     recode: options.Recode = None,
     suppressed: options.Suppressed = None,
+    escape_formulas: options.EscapeFormulas = False,
     report: options.Report = None,
     json: options.Json = False,
 ) -> None:
@@ -37,7 +38,7 @@ def release(
 
     method, way = publishing.method_of(recode), publishing.way_of(suppressed)
     check_outputs(
-        {"--out": out, "--report": report},
+        {**publishing.written_for(out), "--report": report},
         inputs=[*(folder / name for name in front_folder.NAMES), Path(data) if data else None],
         force=force,
     )
@@ -48,6 +49,7 @@ def release(
         front.judged(number),
         method=method,
         suppressed=way,
+        escape_formulas=escape_formulas,
         out=out,
         report=report,
         source=source(noted["data"], noted["sha256"]),

@@ -40,11 +40,13 @@ def reproduce(
             rich_help_panel=options.FILES,
         ),
     ] = None,
+    report: options.Report = None,
     json: options.Json = False,
 ) -> None:
     """Run a published study again and print our figures beside the published ones."""
     from optmodels.cli import show
-    from optmodels.cli.output import made_folder, put_json, to_json, write_together
+    from optmodels.cli.output import check_outputs, made_folder, page_writer, put_json, to_json, write_together
+    from optmodels.cli.typed_command import command
     from optmodels.errors import unknown
     from optmodels.reproduce import STUDIES
     from optmodels.reproduce import reproduce as run_again
@@ -60,17 +62,23 @@ def reproduce(
     if rounds is not None and not STUDIES[name].repeats:
         raise InputError(f"'{name}' repeats nothing: leave out --rounds.")
     scale = _scale(quick, full, miniature)
+    check_outputs({"--report": report}, inputs=[data])
     folder = out or Path(f"reproduction-{name}")
     with made_folder(folder):
         with show.steps(name) as on_step:
-            report = run_again(name, Setting(scale, seed, rounds, jobs, data, on_step))
-        files = report.writers(to_json(report.to_dict()))
-        write_together([(folder / file, write) for file, write in files.items()])
+            found = run_again(name, Setting(scale, seed, rounds, jobs, data, on_step))
+        files = found.writers(to_json(found.to_dict()))
+        written = [(folder / file, write) for file, write in files.items()]
+        if report is not None:
+            written.append((report, page_writer(found.to_html(source=command()))))
+        write_together(written)
     if json:
-        put_json(report.to_dict())
+        put_json(found.to_dict())
         return
-    _show(report)
+    _show(found)
     show.say(f"Written: {show.escaped(folder)}/ with {', '.join(files)}.")
+    if report is not None:
+        show.say(f"Written: {show.escaped(report)}")
 
 
 def _scale(quick: bool, full: bool, miniature: bool) -> Scale:

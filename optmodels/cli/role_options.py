@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from optmodels.table.hierarchy import Hierarchy
-    from optmodels.table.roles import SomeRoles
+    from optmodels.table.role_types import SomeRoles
 
 
 @dataclass(frozen=True)

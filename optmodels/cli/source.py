@@ -9,7 +9,8 @@ from optmodels.datasets import DATASETS, frame
 from optmodels.errors import InputError, nearest
 from optmodels.table import Table
 from optmodels.table.reading import column_names, is_text_file, read_frame
-from optmodels.table.roles import Kind, Roles, SomeRoles
+from optmodels.table.role_types import Kind, SomeRoles
+from optmodels.table.roles import Roles
 from optmodels.table.spelling import typed
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def table_of(data: str, asked: SomeRoles, role_file: Path | None) -> Table:
         whole, roles = frame(data), known.reassigned(**asked)
         _check_decided(tuple(whole.columns), roles)
         return Table.with_roles(whole, roles)
-    return Table.from_file(data, roles=roles_of(data, asked, role_file))
+    return Table.from_file(data, roles=roles_of(data, asked, role_file)).sorted()
 
 
 def roles_of(data: str, asked: SomeRoles, role_file: Path | None) -> Roles:

@@ -31,6 +31,10 @@ Tolerance = Annotated[
     float, typer.Option(min=0.0, help="How close to the best known value a target is, as a share of it.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+Report = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Write the study as one HTML page: ranks, profiles, curves, tables."),
+]
 
 
 @app.command("run", epilog="Example: optmodels study run which_solver.toml --out runs.db --workers 2")
@@ -46,14 +50,17 @@ def run(
         typer.Option(metavar="A,B", help="Make runs again that ended so: refused, error, crashed, overtime, memory."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the spec and count its runs.")] = False,
+    report: Report = None,
 ) -> None:
     """Make all runs of a study that are not in the file yet; stop it as you like, and run it again to go on."""
     from optmodels.cli import show
+    from optmodels.cli.output import check_outputs
     from optmodels.study import load_study
     from optmodels.study import run as make
     from optmodels.study.building import planned
 
     study = load_study(spec)
+    check_outputs({"--report": report}, inputs=[spec, out])
     if dry_run:
         show.say(f"{show.escaped(study.name)}: {len(planned(study))} runs.")
         return
@@ -70,18 +77,21 @@ def run(
     again = "" if done.made == done.total else f" ({done.total - done.made} were there already)"
     show.say(f"{show.escaped(study.name)}: {done.made} runs made{again}, {done.total} in {show.escaped(out)}.")
     _tell_failures(out)
+    _write_report(out, report)
 
 
 @app.command("status", epilog="Example: optmodels study status runs.db")
-def status(database: Database, json: Json = False) -> None:
+def status(database: Database, report: Report = None, json: Json = False) -> None:
     """How far a study is: runs done, waiting and failed, with reasons; also while it runs."""
     from optmodels.cli import show
-    from optmodels.cli.output import put_json
+    from optmodels.cli.output import check_outputs, put_json
     from optmodels.study import open_study
 
+    check_outputs({"--report": report}, inputs=[database])
     results = open_study(database)
     found = results.status()
     if json:
+        _write_report(database, report, said=False)
         put_json({**found, "failures": results.failures().to_dict("records")})
         return
     ended = ", ".join(f"{count} {outcome}" for outcome, count in found["outcomes"].items()) or "none ended"
@@ -104,6 +114,7 @@ def status(database: Database, json: Json = False) -> None:
             "them with care, or run the study into a new file."
         )
     _tell_failures(database)
+    _write_report(database, report)
 
 
 @app.command("table", epilog="Example: optmodels study table runs.db --measure seconds")
@@ -143,19 +154,22 @@ def compare(
     each: Annotated[
         bool, typer.Option("--each", help="Compare on every problem over its repetitions (Mann-Whitney) instead.")
     ] = False,
+    report: Report = None,
     json: Json = False,
 ) -> None:
     """Whether solvers differ by more than chance: Friedman with Nemenyi, Wilcoxon for pairs, effect sizes."""
     import numpy as np
 
     from optmodels.cli import show
-    from optmodels.cli.output import put_json
+    from optmodels.cli.output import check_outputs, put_json
     from optmodels.study import measures, open_study, statistics
 
     how = chosen("--correction", correction, get_args(statistics.Correction))
     what = chosen("--measure", measure, get_args(measures.Measure))
+    check_outputs({"--report": report}, inputs=[database])
     results = open_study(database)
     runs = _some(results.runs(), database)
+    _write_report(database, report, said=not json)
     costs = measures.costs(runs, results.curves(), what, tolerance)
     if each:
         found = statistics.on_each_problem(costs, how)
@@ -251,6 +265,21 @@ def export(
     part = None if what is None else chosen("--what", what, get_args(What))
     rows = write(open_study(database), out, chosen("--format", form, get_args(Format)), part, measure=measure)
     show.say(f"Written: {show.escaped(out)}, {rows} rows.")
+
+
+def _write_report(database: Path, report: Path | None, *, said: bool = True) -> None:
+    """The page of a study, if it was asked for."""
+    from optmodels.cli import show
+    from optmodels.cli.output import page_writer, write_together
+    from optmodels.cli.typed_command import command
+    from optmodels.study import open_study
+    from optmodels.study.page import page
+
+    if report is not None:
+        source = {"data": str(database), **command()}
+        write_together([(report, page_writer(page(open_study(database), source)))])
+    if report is not None and said:
+        show.say(f"Written: {show.escaped(report)}")
 
 
 def _some(runs: pd.DataFrame, database: Path) -> pd.DataFrame:

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from pathlib import Path
 
 _TYPED: ContextVar[tuple[str, ...] | None] = ContextVar("typed", default=None)
 
@@ -25,8 +24,11 @@ def source(data: str, sha256: str | None = None) -> dict[str, str]:
     """Where a report's data comes from: its name, its SHA-256 where it is a file or a dataset, and the command."""
     from optmodels.front_folder import fingerprint
 
-    found = {"data": data}
-    if sha256 is not None or not Path(data).is_dir():
-        found["sha256"] = sha256 or fingerprint(data)
+    found = {"data": data, "sha256": sha256 or fingerprint(data)}
+    return {**found, **command()}
+
+
+def command() -> dict[str, str]:
+    """What was typed, where anything was."""
     words = _TYPED.get()
-    return found if words is None else {**found, "command": shlex.join(["optmodels", *words])}
+    return {} if words is None else {"command": shlex.join(["optmodels", *words])}

@@ -88,12 +88,14 @@ def utility(
         Path | None,
         typer.Option(metavar="FOLDER", help="Write the scores, a plot and JSON.", rich_help_panel=options.FILES),
     ] = None,
+    report: options.Report = None,
     json: options.Json = False,
 ) -> None:
     """Train classifiers on a release and on the original, test both, and compare what is kept."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, made_folder, put_json, write_together
+    from optmodels.cli.output import check_outputs, made_folder, page_writer, put_json, write_together
     from optmodels.cli.source import is_dataset
+    from optmodels.cli.typed_command import source
     from optmodels.datasets import DATASETS
     from optmodels.datasets import frame as dataset_frame
     from optmodels.metrics.utility import Protocol, available, utility_of_frames
@@ -123,7 +125,8 @@ def utility(
     asked = columns.read()
     inputs = [Path(original), *release, held_out, *columns.files]
     with made_folder(out) if out is not None else nullcontext():
-        check_outputs({f"--out: {name}": out / name for name in FILES} if out is not None else {}, inputs=inputs)
+        folder = {f"--out: {name}": out / name for name in FILES} if out is not None else {}
+        check_outputs({**folder, "--report": report}, inputs=inputs)
         known = DATASETS[original].roles if is_dataset(original) else None
         kinds = {**(known.quasi if known else {}), **(asked.get("quasi") or {})}
         text = [name for name, kind in kinds.items() if kind != "numeric"]
@@ -151,14 +154,18 @@ def utility(
                 hierarchies=made_hierarchies(asked.get("hierarchies") or {}, frame),
                 on_progress=on_progress,
             )
-        if out is not None:
-            write_together([(out / name, write) for name, write in _writers(found).items()])
+        files = [] if out is None else [(out / name, write) for name, write in _writers(found).items()]
+        if report is not None:
+            files.append((report, page_writer(found.to_html(source=source(original)))))
+        write_together(files)
     if json:
         put_json(found.to_dict())
         return
     _show(found)
     if out is not None:
         show.say(f"Written: {show.escaped(out)}/ with {', '.join(FILES)}.")
+    if report is not None:
+        show.say(f"Written: {show.escaped(report)}")
 
 
 def _frame(path: Path, text: list[str], written: TextFormat) -> pd.DataFrame:

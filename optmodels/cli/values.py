@@ -51,6 +51,23 @@ def pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def numbers(option: str, text: str) -> dict[str, float]:
+    """The numbers of a list of name=number pairs.
+
+    >>> numbers("--wish", "loss=0.01, entropy=1.2")
+    {'loss': 0.01, 'entropy': 1.2}
+    """
+    found: dict[str, float] = {}
+    for name, value in pairs(option, [one for one in text.split(",") if one.strip()]).items():
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise InputError(f"{option} takes numbers, and '{name}' is given '{value}'.") from None
+    if not found:
+        raise InputError(f"{option} is empty: write it as {option} loss=0.01,entropy=1.2.")
+    return found
+
+
 def chosen(option: str, text: str, choices: Sequence[Choice]) -> Choice:
     """The choice that was typed, or the error with the nearest one.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -11,54 +12,46 @@ if TYPE_CHECKING:
     from optmodels.problem import Problem
     from optmodels.table import Table
 
-_SECONDS = 0.5  # of solving: what is compiled on the way does not count
+_SECONDS = 0.2  # of solving: what is compiled on the way does not count
 
-# Those that compile most come first, so that the processes end at about the same time.
-_SOLVERS = (
-    "local_search",
-    "epsilon",
-    "columns",
-    "nsga2",
-    "network",
-    "pso",
-    "blocks",
-    "mass",
-    "mdav",
-    "generalise",
-    "zheng",
-    "mondrian",
-    "liang-split",
-    "liang-greedy",
-    "usefulness",
-    "univariate",
+# Solvers that share much of their code stand together, so that it is compiled by one process; those of the first and
+# third group take about as long as the others.
+_GROUPS = (
+    ("local_search", "columns", "blocks"),
+    ("epsilon", "nsga2", "pso", "mass"),
+    ("generalise", "lattice", "liang-split", "liang-greedy", "usefulness", "univariate"),
+    ("network", "mdav", "zheng", "mondrian"),
 )
 
 
 def warm_up() -> None:
     """Compile the solvers' kernels, once on a machine and side by side; compiled code is kept beside the package."""
     from optmodels.cli import show
-    from optmodels.parallel import in_parallel
+    from optmodels.parallel import cores, in_parallel
 
     began = perf_counter()
-    for number, name in enumerate(in_parallel(_compile, len(_SOLVERS)), start=1):
-        show.say(f"{name} is ready ({number} of {len(_SOLVERS)}).")
+    shares = min(cores(), len(_GROUPS))
+    show.say(f"Compiling, in {shares} process{'es' if shares > 1 else ''}; a minute or two, once on a machine.")
+    for names in in_parallel(partial(_compile, shares), shares):
+        show.say(f"Ready: {', '.join(names)}.")
     show.say(f"Everything is compiled, in {perf_counter() - began:.0f} s.")
 
 
-def _compile(number: int) -> str:
-    """Let a solver answer small problems of every kind, so that all that it calls is compiled; its name."""
+def _compile(shares: int, number: int) -> list[str]:
+    """Let the solvers of a share answer small problems of every kind, so that all that they call is compiled."""
     from optmodels import registry
     from optmodels.errors import OptmodelsError
     from optmodels.solver import FrontSolver
 
-    name = _SOLVERS[number]
-    solver = registry.solver(name)()
-    for problem in _problems():
-        with suppress(OptmodelsError):  # it refuses, or finds nothing in so short a time
-            solver.solve(problem, time_limit=_SECONDS).release()
-            if isinstance(solver, FrontSolver):
-                solver.pareto(problem, time_limit=_SECONDS)
-    return name
+    names = [name for group in _GROUPS[number::shares] for name in group]
+    for name in names:
+        solver = registry.solver(name)()
+        for problem in _problems():
+            with suppress(OptmodelsError):  # it refuses, or finds nothing in so short a time
+                solver.solve(problem, time_limit=_SECONDS).release()
+                if isinstance(solver, FrontSolver):
+                    solver.pareto(problem, time_limit=_SECONDS)
+    return names
 
 
 def _problems() -> Iterator[Problem]:
@@ -70,6 +63,9 @@ def _problems() -> Iterator[Problem]:
     yield _problem(people, "liang-samavi", k=3)
     yield _problem(people, "mo-obam", k=3, n_clusters=2)
     yield _problem(people, "mass", k=3, classifiers=())
+    yield _problem(people, "microaggregation", k=3, suppress=0.1)
+    yield _problem(people, "generalisation", k=3)
+    yield _problem(people, "generalisation", k=3, scheme="full-domain", suppress=0.1)
     # Every class of a table is listed for a front: few records do.
     yield _problem(small_table(8), "mo-obam", k=3)
     yield _problem(small_table(30, categorical=0, values=2), "aminifar", n_clusters=3)

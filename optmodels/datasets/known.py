@@ -22,7 +22,8 @@ from optmodels.errors import InputError, unknown
 from optmodels.files import write_whole
 from optmodels.table import Table
 from optmodels.table.reading import read_frame
-from optmodels.table.roles import Kind, Roles, SomeRoles, names_roles
+from optmodels.table.role_types import Kind, SomeRoles
+from optmodels.table.roles import Roles, names_roles
 
 _BUNDLED = Path(__file__).parent / "data"
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
 from functools import cache, cached_property
+from inspect import getdoc
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,12 +13,14 @@ from optmodels import registry
 from optmodels.conditions import CONDITIONS, HOW, SensitiveConditions
 from optmodels.datasets import DATASETS
 from optmodels.datasets import frame as dataset_frame
+from optmodels.docstrings import prose, sentences_about
 from optmodels.errors import InputError
 from optmodels.inspection import Inspection, inspect_file, inspect_frame
 from optmodels.matrix import cells
 from optmodels.objectives import OWN, QUANTITIES
 from optmodels.solver import FrontSolver
-from optmodels.table.roles import Kind, Missing, Roles, Scaling
+from optmodels.table.role_types import Kind, Missing, Scaling
+from optmodels.table.roles import Roles
 
 # What a column can be on the page, and the words for it.
 ROLES: Mapping[str, str] = {
@@ -146,6 +149,7 @@ def _formulation(name: str) -> dict[str, Any] | None:
         return None
     shared = {field.name for field in fields(SensitiveConditions)}
     own = [field for field in fields(kind) if field.name not in shared]
+    said = prose(getdoc(kind) or "")
     return {
         "name": name,
         "summary": kind.summary,
@@ -155,6 +159,7 @@ def _formulation(name: str) -> dict[str, Any] | None:
                 "type": str(field.type),
                 "default": None if field.default is MISSING else field.default,
                 "needed": field.default is MISSING and field.default_factory is MISSING,
+                "about": sentences_about(field.name, said),
             }
             for field in own
         ],

@@ -12,11 +12,13 @@ from urllib.parse import unquote, urlsplit
 
 from optmodels.errors import InputError, OptmodelsError
 from optmodels.explorer.api import answer
+from optmodels.explorer.aside import MistakeError
 from optmodels.explorer.reply import Events, Reply, json_reply
 from optmodels.explorer.security import HEADERS, HOST, Gate
 from optmodels.explorer.workspace import Workspace
 
 _MOST_BYTES = 1 << 20  # of a request: the page sends settings, never tables
+_MOST_UNREAD = 16 << 20  # of one that is too large, which are read only to be refused
 _KINDS = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -81,6 +83,8 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not length.isdecimal() or int(length) > _MOST_BYTES:
             self.close_connection = True
+            if length.isdecimal():  # whoever is still sending would not hear why
+                self.rfile.read(min(int(length), _MOST_UNREAD))
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "A request says its size, of at most a megabyte.")
             return
         body = self.rfile.read(int(length))
@@ -112,6 +116,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
         except json.JSONDecodeError:
             self._refuse(HTTPStatus.BAD_REQUEST, "The request is not JSON.")
+        except MistakeError as error:
+            self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         except Exception as error:  # one request's mistake must not end the others
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, f"A mistake in optmodels: {type(error).__name__}: {error}")
         else:

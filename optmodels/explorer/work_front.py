@@ -11,10 +11,10 @@ import numpy as np
 
 from optmodels import front_folder, registry
 from optmodels.audit.kept import check_kept, kept_columns
-from optmodels.errors import InfeasibleError, NoSolutionError, RefusedError
+from optmodels.errors import RefusedError
 from optmodels.explorer.telling import Teller
-from optmodels.front import ParetoFront
 from optmodels.jsonable import with_tuples
+from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.solver import FrontSolver
 from optmodels.solver.run import Progress
@@ -41,7 +41,7 @@ def run(request: Mapping[str, Any], tell: Teller) -> dict[str, Any]:
     source = front_folder.source_of(request["data"], seed)
     front = solver.pareto(problem, time_limit=request["time_limit"], seed=seed, on_progress=watched(problem, tell))
     if not len(front):
-        raise nothing(front)
+        raise front_folder.nothing_to_write(front)
     folder = Path(request["folder"])
     front_folder.save(front, {**source, "asked": request}, table.roles, folder)
     return {
@@ -55,14 +55,24 @@ def run(request: Mapping[str, Any], tell: Teller) -> dict[str, Any]:
     }
 
 
-def nothing(front: ParetoFront) -> InfeasibleError | NoSolutionError:
-    """Why a front has no point."""
-    if reason := front.details.get("infeasible"):
-        return InfeasibleError(str(reason))
-    return NoSolutionError(
-        f"The solver '{front.details.get('solver')}' stopped ({front.details.get('stop')}) before it had a point: "
-        f"nothing was written. {front.details.get('remark', '')}".rstrip()
-    )
+def _proofs(signs: Floats, reference: Floats, points: Floats, bounds: Floats | None) -> dict[str, Any]:
+    """The volume that the points would dominate if each were as good as its bound, and how many cannot be better.
+
+    >>> found = _proofs(np.ones(2), np.ones(2), np.array([[0.5, 0.5]]), np.array([0.25]))
+    >>> found["hypervolume_bound"], found["proven"], found["largest_gap"]
+    (0.375, 0, 0.5)
+    """
+    if bounds is None or not np.isfinite(bounds).any():
+        return {}
+    known = np.isfinite(bounds)
+    reached = points.copy()
+    reached[known, 0] = bounds[known]
+    gaps = np.abs(points[known, 0] - bounds[known]) / np.maximum(np.abs(points[known, 0]), 1e-12)
+    return {
+        "hypervolume_bound": float(moocore.hypervolume(signs * reached, ref=reference)),
+        "proven": int((gaps <= 1e-6).sum()),
+        "largest_gap": float(gaps.max()),
+    }
 
 
 def watched(problem: Problem, tell: Teller) -> Callable[[Progress], None]:
@@ -86,6 +96,7 @@ def watched(problem: Problem, tell: Teller) -> Callable[[Progress], None]:
             told["points"] = state.points[best][:_MOST_POINTS].tolist()
             told["bounds"] = None if state.bounds is None else state.bounds[best][:_MOST_POINTS].tolist()
             told["hypervolume"] = float(moocore.hypervolume(signs * state.points, ref=reference))
+            told |= _proofs(signs, reference, state.points[best], None if state.bounds is None else state.bounds[best])
         tell(told)
 
     return on_progress

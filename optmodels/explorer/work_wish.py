@@ -1,13 +1,14 @@
 """The best point for a wish: the target optimised while the other objectives keep what was wished of them.
 
 Where a limit on an objective is a condition of every class, it is put into the model, and what is proven of the model
-is proven of the wish. Any other limit is left to a heuristic search of the front, of which nothing is proven.
+is proven of the wish. A wish of loss and entropy is solved as `solve(problem, wish=...)` does, with its bound. Any
+other limit is left to a heuristic search of the front, of which nothing is proven.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,36 +16,17 @@ from typing import Any
 import numpy as np
 
 from optmodels import front_folder, registry
-from optmodels.errors import unknown
 from optmodels.explorer.telling import Teller
 from optmodels.explorer.work_front import watched
 from optmodels.front import ParetoFront
 from optmodels.objectives import quantity_of
 from optmodels.partition import Labels
-from optmodels.problem import Formulation, Problem
+from optmodels.problem import Formulation, Problem, Wish, WishedProblem, wished
 from optmodels.solution import Solution, Status
 from optmodels.solver import FrontSolver
+from optmodels.structures import Score
 
 _HAIR = 1e-9
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is wanted of objectives: values no worse than these."""
-
-    limits: Mapping[str, float]
-
-    def kept_by(self, problem: Problem, values: Mapping[str, float]) -> bool:
-        """Whether values are as good as was wished."""
-        return all(short <= _HAIR for short in self._shortfalls(problem, values))
-
-    def shortfall(self, problem: Problem, values: Mapping[str, float]) -> float:
-        """By how much the worst of the wished objectives falls short, relative to what was wished; 0 if none does."""
-        return max(0.0, *self._shortfalls(problem, values))
-
-    def _shortfalls(self, problem: Problem, values: Mapping[str, float]) -> list[float]:
-        wished = [(o, self.limits[o.name]) for o in problem.objectives if o.name in self.limits]
-        return [objective.worse(values[objective.name], limit) / max(1.0, abs(limit)) for objective, limit in wished]
 
 
 def conditions_for(problem: Problem, limits: Mapping[str, float]) -> tuple[dict[str, Any], list[str]]:
@@ -96,12 +78,9 @@ def run(request: Mapping[str, Any], tell: Teller) -> dict[str, Any]:
     saved = front_folder.reopened(folder, None)
     problem = saved.problem
     names = [objective.name for objective in problem.objectives]
-    wish = Wish({str(name): float(value) for name, value in request["limits"].items()})
-    for name in wish.limits:
-        if name not in names:
-            raise unknown("objective", name, names)
+    wish = Wish.of({str(name): float(value) for name, value in request["limits"].items()}, names)
     target = problem.target.name
-    others = {name: value for name, value in wish.limits.items() if name != target}
+    others = {name: value for name, value in wish.values.items() if name != target}
     conditions, left = conditions_for(problem, others)
     model = stricter(problem.formulation, conditions) if conditions and not left else None
     seed = int(request["seed"])
@@ -109,10 +88,12 @@ def run(request: Mapping[str, Any], tell: Teller) -> dict[str, Any]:
     tell({"note": "searching", "axes": axes, "target": target}, always=True)
     if model is not None:
         found = _constrained(saved, model, seconds, seed, wish, tell)
+    elif (asked := wished(problem, wish.values)).structure(Score) is not None:
+        found = _achieved(saved, asked, seconds, seed, tell)
     else:
         found = _searched(saved, seconds, seed, wish, left, tell)
     front, point, said = found
-    source = {**front_folder.source_in(folder), "wish": {"limits": dict(wish.limits), "of": str(folder), "said": said}}
+    source = {**front_folder.source_in(folder), "wish": {"limits": dict(wish.values), "of": str(folder), "said": said}}
     place = Path(request["out"])
     front_folder.save(front, source, problem.table.roles, place)
     return {
@@ -123,7 +104,7 @@ def run(request: Mapping[str, Any], tell: Teller) -> dict[str, Any]:
         "values": None if point is None else dict(front[point].values),
         "bound": None if point is None else front[point].bound,
         "gap": None if point is None else front[point].gap,
-        "kept": point is not None and wish.kept_by(problem, front[point].values),
+        "kept": point is not None and wish.kept_by(problem.objectives, front[point].values),
     }
 
 
@@ -154,9 +135,35 @@ def _constrained(saved: ParetoFront, model: Formulation, seconds: float, seed: i
     place = _place(front, values)
     if place is None:
         return front, _nearest(front, wish), f"The front had something at least as good already; {_proof(answer)}."
-    kept = "It keeps the wish" if wish.kept_by(problem, values) else f"The {target} that was wished is not reached"
+    kept = (
+        "It keeps the wish"
+        if wish.kept_by(problem.objectives, values)
+        else f"The {target} that was wished is not reached"
+    )
     how = f"solved by '{answer.solver}' under {asked.conditions.describe()}"
     return front, place, f"{kept}; {_proof(answer)} ({how})."
+
+
+def _achieved(saved: ParetoFront, asked: WishedProblem, seconds: float, seed: int, tell: Teller) -> Found:
+    """What comes nearest to the wish, by whichever solver is best for that, with its bound."""
+    problem, wish = saved.problem, asked.wish
+    answer = registry.solver("auto")().solve(
+        asked, time_limit=seconds, seed=seed, on_progress=watched(asked, tell), start=_start(saved, asked)
+    )
+    if answer.labels is None:
+        return saved, _nearest(saved, wish), "Nothing was found in the time. The nearest point is shown."
+    values = problem.evaluate(answer.labels).values
+    found = (Status.FEASIBLE, answer.stop, answer.labels, values, None, answer.seconds, seed)
+    front = ParetoFront.of(problem, (Solution(problem, answer.solver, *found), *saved.points), saved.details)
+    kept = "It keeps the wish" if wish.kept_by(problem.objectives, values) else "The wish is not reached"
+    if answer.status is Status.OPTIMAL:
+        proof = "no partition comes nearer to it: proven"
+    elif answer.bound is not None and answer.value is not None:
+        proof = f"it misses the wish by {answer.value:.2%} of it, and nothing by less than {answer.bound:.2%}: proven"
+    else:
+        proof = "a heuristic found it, and nothing is proven"
+    place = _place(front, values)
+    return front, _nearest(front, wish) if place is None else place, f"{kept}; {proof} (solved by '{answer.solver}')."
 
 
 def _start(saved: ParetoFront, asked: Problem) -> Labels | None:
@@ -184,7 +191,7 @@ def _searched(saved: ParetoFront, seconds: float, seed: int, wish: Wish, left: l
     front = ParetoFront.of(problem, (*saved.points, *more.points), saved.details)
     point = _nearest(front, wish)
     why = f"a limit on {', '.join(left)} is no condition of single classes" if left else "only the target has a wish"
-    reached = point is not None and wish.kept_by(problem, front[point].values)
+    reached = point is not None and wish.kept_by(problem.objectives, front[point].values)
     result = "A point keeps the wish" if reached else "No point that keeps the wish was found: the nearest is shown"
     by = more.details.get("solver")
     return front, point, f"{result}. The front was searched by '{by}', as {why}: nothing is proven of the wish."
@@ -196,7 +203,7 @@ def _nearest(front: ParetoFront, wish: Wish) -> int | None:
         return None
     reach = np.ptp(front.costs, axis=0)
     sums = ((front.costs - front.costs.min(axis=0)) / np.where(reach > 0, reach, 1.0)).sum(axis=1).tolist()
-    short = [wish.shortfall(front.problem, point.values) for point in front]
+    short = [wish.shortfall(front.problem.objectives, point.values) for point in front]
     return min(range(len(front)), key=lambda i: (short[i] if short[i] > _HAIR else 0.0, sums[i]))
 
 

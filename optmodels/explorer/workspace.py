@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 from optmodels.datasets import DATASETS
 from optmodels.errors import InputError, nearest
+from optmodels.explorer.aside import Asides
 from optmodels.explorer.data_files import DataFile
 from optmodels.explorer.fronts import SavedFront
 from optmodels.explorer.jobs import Jobs
-from optmodels.explorer.points import Points
 from optmodels.explorer.studies import SavedStudy
 
 Thing = TypeVar("Thing")
@@ -54,7 +54,7 @@ class Workspace:
         self.fronts: Shelf[SavedFront] = Shelf("front")
         self.studies: Shelf[SavedStudy] = Shelf("study")
         self.files: Shelf[DataFile] = Shelf("file")
-        self.points = Points()
+        self.asides = Asides()
         self.jobs = Jobs()
         for place in places:
             self.open(place)
@@ -105,6 +105,7 @@ class Workspace:
 
     def close(self) -> None:
         """End every job and leave no process behind."""
+        self.asides.close()
         self.jobs.close()
 
 

@@ -23,20 +23,25 @@ from optmodels.audit import Audit
 from optmodels.audit.parts import Ground, Tally, merged_audit
 from optmodels.clock import now
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
+from optmodels.files import write_whole
 from optmodels.folders import groups
 from optmodels.folders import seams as folder_seams
-from optmodels.folders.pieces import check_roles, common_types, pieces_of, released_types, sum_up
+from optmodels.folders.described import by_values, described, judge_original, part_shown
+from optmodels.folders.pieces import Piece, check_roles, common_types, pieces_of, released_types, sum_up
+from optmodels.folders.promise import vouched_folder
 from optmodels.folders.routing import grow, merged_groups
 from optmodels.folders.seams import Members
 from optmodels.problem import Formulation
 from optmodels.recoding import Method
-from optmodels.report import Dossier, page
+from optmodels.release.promise import promise_writer
+from optmodels.report import Described, Dossier, page
 from optmodels.solver import OnProgress, Progress
 from optmodels.solver.interrupt import Interrupt
 from optmodels.table.encoding import check_told_apart
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
+from optmodels.verifier import beside
 from solvers.blocks import USUAL, Blocks, blocks_optimise
 from solvers.blocks.scratch import scratch_folder
 from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
@@ -61,10 +66,13 @@ class FolderRelease:
     values: Mapping[str, float]
     method: Method
     provenance: Mapping[str, object] = field(default_factory=dict, repr=False)
+    before: Audit | None = field(default=None, repr=False)
+    described: Described | None = field(default=None, repr=False)
 
     def to_html(self, *, source: Mapping[str, str] | None = None) -> str:
-        """The report as one page: what can be told without the table, which is in no memory."""
-        return page(Dossier(audit=self.audit, method=self.method, provenance=self.provenance, source=source or {}))
+        """The report as one page; what is told of values and groups was counted if `report` was asked for."""
+        known = {"before": self.before, "described": self.described, "method": self.method}
+        return page(Dossier(audit=self.audit, provenance=self.provenance, source=source or {}, **known))  # type: ignore[arg-type]
 
 
 def anonymize_folder(
@@ -78,25 +86,27 @@ def anonymize_folder(
     group_rows: int = GROUP_ROWS,
     seed: int = 0,
     time_limit: float | None = None,
+    report: bool = False,
     on_progress: OnProgress | None = None,
 ) -> FolderRelease:
     """Anonymise a Parquet folder, or a Dask DataFrame, into a folder that appears whole or not at all.
 
     `group_rows` is about how many records a worker holds at a time, and so bounds its memory. Once the time is over, or
     after Ctrl-C, the blocks that are left are cut at medians, in groups under way too, which takes little; a second
-    Ctrl-C leaves nothing.
+    Ctrl-C leaves nothing. Records that are left out, of every group at most the share that may be, are dropped. With
+    `report` values are counted before and after and the original is audited, too, which reads and writes it once more.
 
     Raises:
         InputError: the source, the roles or the options are wrong, or `out` exists already.
         BrokenPromiseError: the written parts do not keep the promise; nothing is left of them.
     """
     whole("group_rows", group_rows, 1)
-    if formulation.suppress:
-        raise InputError("From folder to folder nobody is left out yet: leave out suppress.")
     chosen = solver if solver is not None else Blocks()
     target = Path(out)
     if target.exists():
         raise InputError(f"The folder '{target}' exists already: name a new one.")
+    if beside(target).exists():
+        raise InputError(f"The promise '{beside(target)}' exists already: name a new folder.")
     if not target.parent.is_dir():
         raise InputError(f"There is no folder '{target.parent}' to write '{target.name}' into.")
     check_roles(roles)
@@ -107,7 +117,7 @@ def anonymize_folder(
     ):
         flow = _Flow(workers, seed, time_limit, on_progress)
         folder = _as_folder(source, scratch)
-        return flow.run(folder, target, roles, formulation, chosen, method, group_rows, scratch)
+        return flow.run(folder, target, roles, formulation, chosen, method, group_rows, scratch, report)
 
 
 class _Flow:
@@ -138,6 +148,7 @@ class _Flow:
         method: Method | None,
         group_rows: int,
         scratch: Path,
+        report: bool,
     ) -> FolderRelease:
         """From pieces to parts."""
         with self.interrupt.listening():
@@ -150,7 +161,7 @@ class _Flow:
                 check_told_apart(levels.values, name)
             # one group after the other: side by side is what groups are
             inner = replace(solver, backend="in-process", workers=1, address=None, compare=False)
-            plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch)
+            plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch, report)
             wanted = max(1, round(total.n / group_rows))
             share = min(1.0, max(2.0, SAMPLE_PER_GROUP * wanted) / total.n, MOST_SAMPLED / total.n)
             samples = self._each("sampling", groups.sample, [(piece, plan, share) for piece in pieces])
@@ -182,7 +193,8 @@ class _Flow:
                 if solver.compare
                 else NOT_COMPARED.format("compare=False")
             )
-            return self._publish(plan, out, solved, chosen, parts, types, samples[0], seams, shuffled)
+            dropped = [name for name in schemas[pieces[0].file].names if name not in columns]
+            return self._publish(plan, out, solved, chosen, parts, types, samples[0], seams, shuffled, pieces, dropped)
 
     def _solve(self, plan: groups.Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
         def step(number: int, some: Members) -> Step[groups.Group]:
@@ -259,6 +271,8 @@ class _Flow:
         sample: groups.Sample,
         seams: SeamCost | str,
         shuffled: Sequence[groups.Shuffled],
+        pieces: Sequence[Piece],
+        dropped: Sequence[str],
     ) -> FolderRelease:
         conditions, inner = sample.conditions, sample.inner
         draft = plan.scratch / "release"
@@ -270,6 +284,15 @@ class _Flow:
         given = [(part, some, plan, draft, types) for part, some in members.items() if some]
         written = self._each("writing parts", groups.put_together, given)
         tally = reduce(Tally.merged, (part.tally for part in written))
+        missing = sum(group.left_out for group in solved)
+        if missing:  # classes are compared with the original's distribution, whoever is left out
+            tally = Tally(
+                plan.whole.n,
+                {
+                    name: dict(zip(levels.values.tolist(), levels.counts.tolist(), strict=True))
+                    for name, levels in plan.whole.sensitive.items()
+                },
+            )
         made = plan.roles.hierarchies.items()
         ground = Ground(
             {name: levels.values for name, levels in plan.whole.sensitive.items()},
@@ -278,13 +301,16 @@ class _Flow:
         )
         quasi = list(plan.roles.quasi)
         judged = self._each("auditing", groups.judge, [(part.file, quasi, ground, tally) for part in written])
-        audit = merged_audit(judged)
+        audit = replace(merged_audit(judged), suppressed=missing)
         if broken := audit.check(conditions):
             raise BrokenPromiseError(
                 f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written."
             )
-        if audit.records != plan.whole.n:
-            raise BrokenPromiseError(f"The release has {audit.records} records of {plan.whole.n}. Nothing was written.")
+        if audit.records + missing != plan.whole.n:
+            raise BrokenPromiseError(
+                f"The release has {audit.records} records, and {missing} are left out, of {plan.whole.n}. Nothing was "
+                "written."
+            )
         gcp = sum(group.cells for group in solved) / (plan.whole.n * len(quasi))
         values = groups.values_of(solved, sample.pooled)
         lost = {name: sum(group.lost[name] for group in solved) for name in quasi}
@@ -314,8 +340,27 @@ class _Flow:
         }
         record = {"audit": audit.to_dict(), **provenance}
         (draft / AUDIT_FILE).write_text(json.dumps(record, indent=2, default=str) + "\n", encoding="utf-8")
-        draft.replace(out)
-        return FolderRelease(out, audit, values, method, provenance)
+        told, before = None, None
+        if plan.told:
+            shown = self._each("counting", part_shown, [(part.file, quasi, plan.whole) for part in written])
+            spreads = [group.spread for group in solved if group.spread is not None]
+            told = described(plan.whole, plan.roles.quasi, spreads, shown, dropped)
+            before = self._before(plan, pieces, parts, ground, tally)
+        promise = vouched_folder(draft, plan, conditions, method, ground)
+        write_whole(beside(out), lambda file: promise_writer(promise, file))
+        try:
+            draft.replace(out)
+        except OSError:
+            beside(out).unlink()
+            raise
+        return FolderRelease(out, audit, values, method, provenance, before, told)
+
+    def _before(self, plan: groups.Plan, pieces: Sequence[Piece], parts: int, ground: Ground, tally: Tally) -> Audit:
+        """The audit of the records as they were, by parts that equal ones share."""
+        found = self._each("sorting the original", by_values, [(piece, plan, parts) for piece in pieces])
+        members = [[(file, rows[part]) for file, rows in found if part in rows] for part in range(parts)]
+        given = [(some, list(plan.roles.quasi), ground, tally) for some in members if some]
+        return merged_audit(self._each("auditing the original", judge_original, given))
 
     def _each(self, note: str, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Result]:
         """The results of some work on each of these arguments."""

@@ -24,6 +24,7 @@ from optmodels.audit.parts import Ground, Tally, part_audit
 from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import NoSolutionError
 from optmodels.files import write_whole
+from optmodels.folders.described import Counts, spread
 from optmodels.folders.pieces import (
     Columns,
     Piece,
@@ -35,12 +36,13 @@ from optmodels.folders.pieces import (
 )
 from optmodels.folders.routing import RoutingTree, dealt, places_in_all
 from optmodels.metrics.loss import attribute_losses
-from optmodels.partition import Labels
-from optmodels.price import SPREAD, Floats, extent
+from optmodels.partition import LEFT_OUT, Labels
+from optmodels.price import EXTENT, SPREAD, Floats, extent
 from optmodels.problem import Formulation, Problem, whole_price
 from optmodels.recoding import Method, in_value_order, recode, spelled
-from optmodels.solver import Run
+from optmodels.solver import Run, leave_out_who_pays
 from optmodels.structures import Parts, PartValues, Pooled, Priced, compiled_price
+from optmodels.suppression import left_out
 from optmodels.table import Table
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Moments, Whole
@@ -63,6 +65,7 @@ class Plan:
     seed: int
     whole: Whole
     scratch: Path
+    told: bool = False  # whether a report is to be written, for which values are counted
 
     @property
     def stop_file(self) -> Path:
@@ -80,8 +83,20 @@ class Plan:
         return self.roles.revised(missing="error", bins={}, orders={**self.roles.orders, **labels}, clean={})
 
     def posed(self, table: Table) -> Problem:
-        """The problem of some of the records, measured as the whole is."""
-        return self.formulation.build(table.part_of(self.whole), self.seed)
+        """The problem of some of the records, measured as the whole is; leaving one out costs what it costs there."""
+        problem = self.formulation.build(table.part_of(self.whole), self.seed)
+        priced = problem.structure(Priced) if self.formulation.suppress else None
+        if priced is None or priced.compiled is None or priced.compiled.kind != EXTENT:
+            return problem
+        if self.formulation.suppression_price is not None:
+            return problem
+        wide = [name for name in problem.table.quasi if self._varies(name)]
+        return problem.with_left_out_price(sum(problem.table.weights[name] for name in wide) / priced.scale)
+
+    def _varies(self, name: str) -> bool:
+        if name in self.whole.levels:
+            return len(self.whole.levels[name].values) > 1
+        return self.whole.moments[name].high > self.whole.moments[name].low
 
     def read(self, members: Sequence[tuple[str, int]]) -> Problem:
         """The problem of a group that lies in so many row groups of files."""
@@ -131,6 +146,12 @@ def _refused(problem: Problem, plan: Plan) -> str | None:
         return (
             f"from folder to folder each class has a price of its own, and '{problem.formulation.name}' with the "
             f"target '{problem.target.name}' ties all classes together: name a file with --out, to go by way of memory."
+        )
+    if plan.formulation.suppress and (priced is None or compiled_price(priced).kind == SPREAD):
+        return (
+            "from folder to folder records are left out where each costs the same in all groups, as in "
+            f"'generalisation' and 'liang-samavi', and '{problem.formulation.name}' compares them with their own "
+            "group: leave out suppress, or name a file with --out, to go by way of memory."
         )
     return plan.solver.refuses(problem)
 
@@ -184,7 +205,7 @@ class Cost:
         # a model that reports shares of what one class would lose can know that of its own records only
         of_everyone = price.kind == SPREAD and isclose(priced.scale, whole_price(price), rel_tol=1e-12)
         return cls(
-            price.total(labels),
+            price.total(labels) + left_out(labels) * priced.left_out_price,
             None if of_everyone else priced.scale,
             tuple(Moments.of(column) for column in price.numeric.T),
             tuple(
@@ -228,7 +249,9 @@ class Group:
     worth: Mapping[str, Cost] | PartValues
     blocks: int
     by_median_cuts: int
+    left_out: int
     peak: float
+    spread: tuple[Counts, Counts] | None = None  # of values before and after, where it is to be told
 
 
 def solve_group(
@@ -239,20 +262,25 @@ def solve_group(
     if reason := problem.impossible():
         raise NoSolutionError(f"A group of {problem.n} records has no solution: {reason}")
     labels, details = _solved(problem, plan, block_seed(plan.seed, number), seconds)
-    table = problem.table
-    recoded = _uniform(table, recode(table, labels, method), method)
+    missing = left_out(labels)
+    kept = np.flatnonzero(labels != LEFT_OUT)
+    table, classes = (problem.table.part(kept), labels[kept]) if missing else (problem.table, labels)
+    recoded = _uniform(table, recode(table, classes, method), method)
     key = pd.util.hash_pandas_object(recoded[list(table.quasi)], index=False).to_numpy() % np.uint64(parts)
     file = plan.scratch / f"group-{number:06}.parquet"
     found = write_sorted(table.as_read(recoded), key.astype(np.int64), file)
+    lost = attribute_losses(table, classes, method, recoded=recoded if method == "centroid" else None)
     return Group(
         str(file),
         found,
-        extent(table.rescaled(weights=dict.fromkeys(table.quasi, 1.0))).total(labels),
-        attribute_losses(table, labels, method, recoded=recoded if method == "centroid" else None),
+        extent(table.rescaled(weights=dict.fromkeys(table.quasi, 1.0))).total(classes) + missing * len(table.quasi),
+        {name: loss + missing / plan.whole.n for name, loss in lost.items()},
         _worth(problem, labels),
         _count(details["blocks"]),
         _count(details["blocks_by_median_cuts"]),
+        missing,
         peak_megabytes(),
+        spread(table, labels, method, recoded, plan.whole) if plan.told else None,
     )
 
 
@@ -271,6 +299,8 @@ def _solved(problem: Problem, plan: Plan, seed: int, seconds: float | None) -> t
             run.interrupt = interrupt
             with suppress(KeyboardInterrupt):  # the blocks that were solved until then are kept
                 plan.solver.search(problem, run)
+                if problem.suppression.most and not plan.solver.decides_suppression(problem):
+                    leave_out_who_pays(problem, run)
             if run.labels is not None:
                 return run.labels, run.details
     hurried = median_cuts(problem)

@@ -21,9 +21,11 @@ from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solver.interrupt import Interrupt
 from optmodels.structures import Priced
+from optmodels.suppression import left_out
 from optmodels.table import Table
 from solvers.blocks.cutting import Cuts
 from solvers.blocks.seams import FEWEST_PAIRS, OF_STAND_IN, PAIRS, SeamCost
+from solvers.blocks.stitching import shifted
 from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import block_seed, solve_block
 
@@ -131,7 +133,7 @@ def _solved(
             return None
         found.append(solved.labels.astype(np.int64))
     first, second, merged = found
-    apart = np.concatenate([first, second + first.max() + 1])
+    apart = np.concatenate([first, shifted(second, np.full(len(second), first.max() + 1))])
     return Pair(_cost(part, apart), _cost(part, merged), across)
 
 
@@ -139,5 +141,5 @@ def _cost(part: Problem, labels: Labels) -> float:
     """What classes cost, so that it adds up over pairs: the price, or else every record the target's value."""
     priced = part.structure(Priced)
     if priced is not None:
-        return priced.price.total(labels)
+        return priced.price.total(labels) + left_out(labels) * priced.left_out_price
     return part.n * part.values(labels)[part.target.name]

@@ -20,7 +20,8 @@ from optmodels.inspection.role_text import role_text
 from optmodels.partition import class_sizes, group_frame
 from optmodels.table.reading import as_frame, column_names, read_frame
 from optmodels.table.role_checks import check_column_names
-from optmodels.table.roles import Kind, Roles
+from optmodels.table.role_types import Kind
+from optmodels.table.roles import Roles
 
 
 @dataclass(frozen=True, eq=False)

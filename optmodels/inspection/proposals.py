@@ -16,7 +16,7 @@ from optmodels.inspection.vocabulary import (
     said_by,
     words,
 )
-from optmodels.table.roles import Kind
+from optmodels.table.role_types import Kind
 
 ProposedRole = Literal["identifier", "person", "quasi", "sensitive", "drop"]
 

@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError
-from optmodels.kernels import kernel
+from optmodels.kernels import copy_into, kernel
 from optmodels.partition import Histograms, sort_small
 
 if TYPE_CHECKING:
@@ -267,8 +267,8 @@ def _line_distance(histograms, edges_before, climbed, weight):  # type: ignore[n
     long gaps cheap.
     """
     total_w, total_wq = np.zeros(weight.size + 1), np.zeros(weight.size + 1)
-    total_w[1:] = np.cumsum(weight)
-    total_wq[1:] = np.cumsum(weight * climbed)
+    copy_into(total_w[1:], np.cumsum(weight))
+    copy_into(total_wq[1:], np.cumsum(weight * climbed))
     result = np.empty(histograms.sizes.size)
     for c in range(histograms.sizes.size):
         end = histograms.starts[c + 1]

@@ -72,6 +72,17 @@ def bands_of(column: pd.Series, *, order: Sequence[object] | pd.Index | None = N
     return _commonest(pd.Index(counts.index), most, bool(column.isna().any()))
 
 
+def bands_of_levels(values: pd.Index, counts: Places, *, ordered: bool, most: int = MOST) -> Bands:
+    """The bands of a column of which only its values and how often each occurs are known.
+
+    >>> bands_of_levels(pd.Index(["a", "b", "c", "d"]), np.array([1, 3, 2, 1]), ordered=False, most=3).labels
+    ('b', 'c', '2 other values')
+    """
+    if ordered:
+        return _runs(values, most, missing=False)
+    return _commonest(values[np.argsort(-counts, kind="stable")], most, missing=False)
+
+
 def round_edges(low: float, high: float, most: int = MOST) -> NDArray[np.float64]:
     """Round numbers at equal distances, the first no more than `low` and the last more than `high`.
 

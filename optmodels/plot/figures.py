@@ -89,7 +89,7 @@ def front_figure(
     # Between two points the best there is has the value of the one that is good enough in the other objective.
     step = "vh" if across.sense == "max" else "hv"
     figure = go.Figure()
-    hover = [_told(row, objectives) for row in ordered.to_dict("records")]
+    hover = [_hover_text(row, objectives) for row in ordered.to_dict("records")]
     numbers = [
         str(number) if len(ordered) <= _NUMBERED or marks else ""
         for number, marks in zip(ordered["number"], ordered["marks"], strict=True)
@@ -135,7 +135,7 @@ def _named(objectives: Sequence[Objective], name: str | None, usual: int) -> Obj
     raise unknown("objective", name, [objective.name for objective in objectives])
 
 
-def _told(row: Mapping[Any, Any], objectives: Sequence[Objective]) -> str:
+def _hover_text(row: Mapping[Any, Any], objectives: Sequence[Objective]) -> str:
     lines = [f"point {row['number']}" + (f" ({row['marks']})" if row["marks"] else "")]
     lines += [f"{shown(axis_title(one))}: {row[one.name]:.6g}" for one in objectives]
     if pd.notna(row["gap"]):

@@ -1,9 +1,12 @@
 """Formulation -> Problem: what is optimised, stated once, with the structures that solvers may exploit."""
 
 from optmodels.objectives import Objective
-from optmodels.problem._problem import ChosenObjectives, Evaluation, Problem, View, released
+from optmodels.problem._problem import ChosenObjectives, Problem, released
+from optmodels.problem.evaluation import Evaluation
 from optmodels.problem.formulation import Formulation
 from optmodels.problem.priced import PricedProblem, whole_price
+from optmodels.problem.view import View
+from optmodels.problem.wished import Wish, WishedProblem, wished
 
 __all__ = [
     "ChosenObjectives",
@@ -13,6 +16,9 @@ __all__ = [
     "PricedProblem",
     "Problem",
     "View",
+    "Wish",
+    "WishedProblem",
     "released",
     "whole_price",
+    "wished",
 ]

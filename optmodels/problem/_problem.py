@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,9 @@ from optmodels.metrics.loss import attribute_losses
 from optmodels.objectives import OWN, QUANTITIES, SUPPRESSED, Objective, objective_named
 from optmodels.partition import LEFT_OUT, Labels, canonical
 from optmodels.price import geometry
+from optmodels.problem.evaluation import Evaluation
 from optmodels.problem.formulation import Formulation
+from optmodels.problem.view import View
 from optmodels.release import Method, Release, Suppressed
 from optmodels.release import release as make_release
 from optmodels.structures import (
@@ -40,37 +42,7 @@ if TYPE_CHECKING:
 
     from optmodels.centroids.pymoo_problem import CentroidProblem
 
-Native = TypeVar("Native")
 Kind = TypeVar("Kind", bound=Structure)
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What a partition is worth: objective values by name, and how many classes break each condition."""
-
-    values: Mapping[str, float]
-    violations: Mapping[str, int]
-
-    @property
-    def feasible(self) -> bool:
-        """Whether no condition is broken."""
-        return not any(self.violations.values())
-
-
-@dataclass(frozen=True)
-class View(Generic[Native]):
-    """A native model of another library, and the way back from its solution to class labels.
-
-    `encode` writes a partition into the model's variables, as a warm start, and says whether the model has a
-    place for it (a model that leaves out classes never needed has none for some). `cuts` is for models that
-    are completed lazily: it adds what the model's present values violate and says how much that was, so
-    the model is solved when it has been solved to a solution at which `cuts` returns 0.
-    """
-
-    native: Native
-    decode: Callable[[Any], Labels]
-    encode: Callable[[Labels], bool] | None = None
-    cuts: Callable[[Any], int] | None = None
 
 
 class Problem(ABC):
@@ -175,6 +147,12 @@ class Problem(ABC):
 
     def _usual_price(self) -> float:
         return max(0.0, self.values(np.zeros(self.n, np.int64))[self.target.name] / self.n)
+
+    def with_left_out_price(self, price: float) -> Self:
+        """The same problem in which leaving out a record adds this much to the target: what it does in the whole."""
+        other = copy(self)
+        other._left_out_price = price
+        return other
 
     def _copy(self) -> Self:
         """A copy to be made a part of: leaving out a record costs there what it costs here."""

@@ -16,14 +16,17 @@ from pandas.api import types
 from optmodels.audit import Audit, audit, audit_table
 from optmodels.audit.kept import kept_columns
 from optmodels.errors import BrokenPromiseError, InputError, unknown
-from optmodels.files import write_whole
+from optmodels.files import Writer, write_together, write_whole
 from optmodels.markup import grid, named, notebook
 from optmodels.metrics.loss import attribute_losses, gcp, released_information_loss
 from optmodels.partition import LEFT_OUT, Labels, canonical
 from optmodels.plot.changes import distribution_change
 from optmodels.plot.readings import Recoded
 from optmodels.recoding import Method, in_value_order, recode
+from optmodels.release.formulas import without_formulas
+from optmodels.release.promise import Terms, promise_writer
 from optmodels.suppressed_rows import Suppressed, with_suppressed, without_suppressed
+from optmodels.verifier import beside
 
 if TYPE_CHECKING:
     from optmodels.conditions import Conditions
@@ -47,6 +50,7 @@ class Release:
     method: Method
     provenance: Mapping[str, object] = field(default_factory=dict)
     recoded: Recoded | None = field(default=None, repr=False, compare=False)
+    terms: Terms | None = field(default=None, repr=False, compare=False)
 
     @property
     def loss(self) -> Mapping[str, float]:
@@ -57,20 +61,59 @@ class Release:
         """The same release with more said about how it came about."""
         return replace(self, provenance={**self.provenance, **more})
 
-    def to_csv(self, path: str | Path, *, separator: str = ",", decimal: str = ".") -> Path:
-        """Write the table as CSV, whole or not at all."""
+    def to_csv(
+        self, path: str | Path, *, separator: str = ",", decimal: str = ".", escape_formulas: bool = False
+    ) -> Path:
+        """Write the table as CSV and its promise beside it, both or neither.
 
-        def fill(file: Path) -> None:
-            if _has_carriage_return(self.frame):  # unquoted by default, and whoever reads it takes it for a line's end
-                self.frame.to_csv(file, index=False, sep=separator, decimal=decimal, quoting=csv.QUOTE_NONNUMERIC)
-            else:
-                self.frame.to_csv(file, index=False, sep=separator, decimal=decimal)
+        With `escape_formulas` no text of it is one that a spreadsheet would run.
 
-        return write_whole(path, fill)
+        Raises:
+            BrokenPromiseError: the file, read again by the verifier, does not keep the promise; nothing is written.
+        """
+        write_together(self.files(path, separator=separator, decimal=decimal, escape_formulas=escape_formulas))
+        return Path(path)
 
     def to_parquet(self, path: str | Path) -> Path:
-        """Write the table as Parquet, whole or not at all."""
-        return write_whole(path, lambda file: self.frame.to_parquet(file, index=False))
+        """Write the table as Parquet and its promise beside it, both or neither."""
+        write_together(self.files(path, parquet=True))
+        return Path(path)
+
+    def files(
+        self,
+        path: str | Path,
+        *,
+        parquet: bool = False,
+        separator: str = ",",
+        decimal: str = ".",
+        sha256: str | None = None,
+        escape_formulas: bool = False,
+    ) -> list[tuple[Path, Writer]]:
+        """The file of the release and that of its promise, and what writes them, in this order and together.
+
+        `sha256` is that of the data, which the promise then tells.
+        """
+        promise: dict[str, Any] = {}
+        written: dict[str, object] = {"format": "parquet"}
+        if not parquet:
+            written = {"format": "csv", "separator": separator, "decimal": decimal, "escaped": escape_formulas}
+        frame = without_formulas(self.frame) if escape_formulas and not parquet else self.frame
+
+        def fill(file: Path) -> None:
+            if parquet:
+                frame.to_parquet(file, index=False)
+            elif _has_carriage_return(frame):  # unquoted by default, and readers take it for a line's end
+                frame.to_csv(file, index=False, sep=separator, decimal=decimal, quoting=csv.QUOTE_NONNUMERIC)
+            else:
+                frame.to_csv(file, index=False, sep=separator, decimal=decimal)
+
+            if self.terms is not None:
+                promise.update(self.terms.vouched(file, written, sha256))
+
+        files: list[tuple[Path, Writer]] = [(Path(path), fill)]
+        if self.terms is not None:
+            files.append((beside(path), lambda file: promise_writer(promise, file)))
+        return files
 
     def save_audit(self, path: str | Path) -> Path:
         """Write the audit as JSON."""
@@ -194,8 +237,9 @@ def release(
         numbers = [str(name) for name, column in part.frame.items() if types.is_numeric_dtype(column.dtype)]
         frame = with_suppressed(frame, missing, without_star=numbers)
         seen, _ = without_suppressed(frame, missing)
+    measured = table.as_measured(seen)
     found = audit(
-        table.as_measured(seen),
+        measured,
         person=people,
         quasi=table.quasi,
         sensitive=table.sensitive,
@@ -234,7 +278,8 @@ def release(
         said["repeated_identifiers"] = table.repeated_identifiers
     if table.roles.person is not None:
         said["person"] = table.roles.person
-    return Release(frame, noted, method, said, Recoded(table, canonical(labels), method, levels))
+    terms = Terms(table, promise, method, suppressed, missing, measured, people)
+    return Release(frame, noted, method, said, Recoded(table, canonical(labels), method, levels), terms)
 
 
 def _in_value_order(

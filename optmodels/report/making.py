@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping
-from datetime import datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from optmodels.markup import Markup, details, grid, joined, named, tag
 from optmodels.report.dossier import Dossier
+from optmodels.report.sheet import signature
 from optmodels.report.words import number, percent, plain, proven
 
 if TYPE_CHECKING:
@@ -27,7 +25,6 @@ _LEVELS = (
     ("enhanced_beta", "enhanced beta", "the same, bounded for frequent values"),
     ("delta_disclosure", "delta", "largest change, in logarithms, of a value's frequency"),
 )
-_VERSIONS = ("optmodels", "numpy", "pandas", "scipy", "numba", "highspy", "pymoo")
 _ROLES = {"numeric": "a number", "categorical": "a category", "ordinal": "a value with an order"}
 _MISSING = {
     "error": "none: they would have been refused",
@@ -60,7 +57,7 @@ def columns(dossier: Dossier) -> Markup | None:
     """What became of every column, and of records that were left out."""
     recoded, audit = dossier.recoded, dossier.audit
     how = _RECODED.get(dossier.method or "", "compared as it is")
-    kinds: Mapping[str, str] = {} if recoded is None else recoded.original.kinds
+    kinds = dossier.kinds
     rows: list[tuple[object, object]] = [
         (named(one), f"quasi-identifier ({_ROLES[kinds[one]]}), {how}" if one in kinds else "quasi-identifier")
         for one in audit.quasi
@@ -78,6 +75,8 @@ def columns(dossier: Dossier) -> Markup | None:
             if one not in said
         ]
         rows += [(named(one), "dropped") for one in recoded.original.dropped if one not in said]
+    elif dossier.described is not None:
+        rows += [(named(one), "dropped") for one in dossier.described.dropped]
     told = grid(("column", "what it is and what became of it"), rows, class_="roles")
     return joined((told, _records(dossier)))
 
@@ -126,28 +125,10 @@ def making(dossier: Dossier) -> Markup:
             facts.append((title, f"{value:.3%}" if key == "gap" else plain(value)))
     further = _without_nothing(dict(record.get("details") or {}))
     facts += [(named(key.replace("_", " ")), plain(value)) for key, value in further.items()]
-    for key, title in (("data", "data"), ("sha256", "SHA-256 of the data")):
-        if dossier.source.get(key):
-            facts.append((title, named(dossier.source[key])))
-    made = dossier.made or datetime.now().astimezone()
-    facts.append(("written", made.strftime("%Y-%m-%d %H:%M %Z").strip()))
-    facts.append(("versions", f"Python {platform.python_version()}, {_versions()}"))
-    command = dossier.source.get("command")
-    shown = joined((tag("p", "The command:"), tag("pre", tag("bdi", command)))) if command else None
-    return joined((grid((), facts, class_="facts"), shown))
+    return signature(dossier.source, facts, dossier.made)
 
 
 def _without_nothing(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: inner for key, inner in value.items() if inner is not None and inner != ""}
     return value
-
-
-def _versions() -> str:
-    found = []
-    for package in _VERSIONS:
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
-    return ", ".join(found)

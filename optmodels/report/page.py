@@ -5,32 +5,15 @@ from __future__ import annotations
 from optmodels.markup import Markup, named, tag
 from optmodels.report import sections
 from optmodels.report.dossier import Dossier
-from optmodels.report.style import STYLE
+from optmodels.report.sheet import sheet
 from optmodels.report.words import promised
 
 
 def page(dossier: Dossier) -> str:
     """The report of what is in a dossier; sections of which nothing is known are left out."""
     found = [(title, key, body) for title, key, make in sections.SECTIONS if (body := make(dossier)) is not None]
-    title = _title(dossier)
-    links = [tag("a", heading, href=f"#{key}") for heading, key, _ in found]
-    body = tag(
-        "main",
-        tag("header", tag("h1", title), _verdict(dossier), _about(dossier)),
-        sections.tiles(dossier),
-        tag("nav", *links, aria_label="Sections of this report"),
-        *(tag("section", tag("h2", heading, id=key), inside) for heading, key, inside in found),
-    )
-    head = tag(
-        "head",
-        Markup('<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'),
-        Markup(
-            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        ),
-        tag("title", _title(dossier)),
-        tag("style", Markup(STYLE)),
-    )
-    return f"<!doctype html>\n{tag('html', head, tag('body', body), lang='en')}\n"
+    lead = (_verdict(dossier), _about(dossier))
+    return sheet(_title(dossier), lead, found, tiles=sections.tiles(dossier))
 
 
 def _title(dossier: Dossier) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pandas as pd
+
 from optmodels.markup import Markup, details, grid, joined, named, names, tag
-from optmodels.plot.changes import correlation_change, distribution_change, mean_change
-from optmodels.plot.classes import class_size_bands, riskiest_classes, sensitive_range
+from optmodels.plot.changes import correlation_change, mean_change
+from optmodels.plot.classes import class_size_bands
 from optmodels.plot.points import direction, front_points
 from optmodels.plot.risks import risk_change
 from optmodels.report.bars import Bar, bars
@@ -14,6 +16,7 @@ from optmodels.report.dossier import LEAST_LISTED, Dossier
 from optmodels.report.front_picture import front_picture
 from optmodels.report.limits import not_covered
 from optmodels.report.making import columns, making, measures
+from optmodels.report.sheet import tiled
 from optmodels.report.words import number, percent, promised
 
 _CLOSE = 0.02  # correlations that change by less are not listed
@@ -41,9 +44,7 @@ def tiles(dossier: Dossier) -> Markup:
         losses = list(audit.attribute_loss.values())
         spread = percent(losses[0]) if len(losses) == 1 else f"{percent(min(losses))} to {percent(max(losses))}"
         shown.append((spread, "lost of each quasi-identifier, where 100% is as much as one group of everybody"))
-    return tag(
-        "div", *(tag("div", tag("b", value), tag("span", what), class_="tile") for value, what in shown), class_="tiles"
-    )
+    return tiled(shown)
 
 
 def promise(dossier: Dossier) -> Markup | None:
@@ -165,12 +166,11 @@ def _relations(dossier: Dossier) -> Markup | None:
 
 def distributions(dossier: Dossier) -> Markup | None:
     """How the values of each quasi-identifier are spread, before and after."""
-    if dossier.recoded is None:
+    changes = [(one, dossier.change(one)) for one in dossier.audit.quasi]
+    pictures = [_distribution(dossier, one, change) for one, change in changes if change is not None]
+    if not pictures:
         return None
-    pictures = [_distribution(dossier, one) for one in dossier.audit.quasi]
-    covered = {"centroid": "", "interval": "intervals and sets", "hierarchy": "nodes of hierarchies"}[
-        dossier.recoded.method
-    ]
+    covered = {"interval": "intervals and sets", "hierarchy": "nodes of hierarchies"}.get(dossier.method or "")
     reading = f" After: {covered} stand for all that they cover, evenly." if covered else ""
     note = (
         f"Shares of all records. Of values that fewer than {dossier.least_shown} records had in the original table it "
@@ -179,9 +179,7 @@ def distributions(dossier: Dossier) -> Markup | None:
     return joined((tag("p", note, class_="soft"), tag("div", *pictures, class_="pictures")))
 
 
-def _distribution(dossier: Dossier, column: str) -> Markup:
-    assert dossier.recoded is not None
-    change = distribution_change(dossier.recoded, column)
+def _distribution(dossier: Dossier, column: str, change: pd.DataFrame) -> Markup:
     before, after = (
         change["before"] / max(1, change["before"].sum()),
         change["after"] / max(1e-9, change["after"].sum()),
@@ -197,7 +195,7 @@ def _distribution(dossier: Dossier, column: str) -> Markup:
 
 def groups(dossier: Dossier) -> Markup | None:
     """How large the groups are, and which give away most."""
-    if dossier.sizes is None or dossier.frame is None:
+    if dossier.sizes is None:
         return None
     found = class_size_bands(dossier.sizes)
     most = max(1, int(found["classes"].max()))
@@ -211,9 +209,9 @@ def groups(dossier: Dossier) -> Markup | None:
 
 
 def _riskiest(dossier: Dossier) -> Markup | None:
-    assert dossier.frame is not None
-    audit = dossier.audit
-    found = riskiest_classes(dossier.frame, audit.quasi, tuple(audit.sensitive), most=5)
+    audit, found = dossier.audit, dossier.riskiest(5)
+    if found is None:
+        return None
     rows = []
     for row in found.to_dict("records"):
         listed = [row.get(f"{one} (quasi-identifier)", row.get(one)) for one in audit.quasi]
@@ -248,9 +246,10 @@ def sensitive(dossier: Dossier) -> Markup | None:
     if not audit.sensitive:
         return None
     pictures = []
-    for one in audit.sensitive if dossier.frame is not None else ():
-        assert dossier.frame is not None
-        found = sensitive_range(dossier.frame, audit.quasi, one, order=dossier.order(one))
+    for one in audit.sensitive:
+        found = dossier.ranges(one)
+        if found is None:
+            continue
         rows = [
             Bar(
                 row["value"],

@@ -62,6 +62,9 @@ path.steps { fill: none; stroke: var(--after); stroke-width: 1.2; }
 path.bound { fill: none; stroke: var(--before); stroke-width: 1.2; stroke-dasharray: 3 3; }
 .point { fill: var(--after); } .knee { fill: var(--paper); stroke: var(--after); stroke-width: 2; }
 .chosen { fill: var(--bad); stroke: var(--paper); stroke-width: 1.5; }
+.line-key { display: inline-flex; align-items: center; gap: .4rem; margin-right: 1.1rem; font-size: .9rem; }
+td.number, th.number { text-align: right; padding-right: 0; padding-left: .6rem; }
+table.stack.plain th:first-child { width: auto; } table.plain { font-size: .9rem; overflow-wrap: break-word; }
 details > summary { cursor: pointer; font-weight: 600; margin: 1rem 0 .4rem; }
 code, pre { font: .9em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { background: var(--tint); padding: .7rem .9rem; border-radius: .4rem; white-space: pre-wrap;

@@ -46,17 +46,17 @@ STUDIES: Mapping[str, Reproduction] = {
     ),
     "mo-obam": Reproduction(
         "optmodels.reproduce.mo_obam",
-        "Wei et al. 2025: tables 5, 6, 8-11, B2, B5, B6, C8, C9, figure 3 (sepsis on a synthetic look-alike)",
+        "Wei et al. 2025: tables 5, 6, 8-11, B2, B3, B5, B6, C8, C9, figures 3, B1 (sepsis on a synthetic look-alike)",
         "german, adult",
     ),
     "mass": Reproduction(
         "optmodels.reproduce.mass",
-        "Thammanna Gowda et al. 2026: tables 3-6, figures 4-7",
+        "Thammanna Gowda et al. 2026: tables 2-6, figures 3-7",
         "synthetic records of the same shape",
     ),
     "majeed-hwang": Reproduction(
         "optmodels.reproduce.majeed_hwang",
-        "Majeed and Hwang 2023: tables 5-8 on Adult (their second dataset is not public)",
+        "Majeed and Hwang 2023: tables 5-9, figures 8-10 and problem 1 on Adult (their second dataset is not public)",
         "adult",
     ),
     "liang-samavi": Reproduction(

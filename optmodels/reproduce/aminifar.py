@@ -286,8 +286,9 @@ def _verdicts_by_k(scores: Comparison, levels: Comparison) -> tuple[Verdict, ...
 
 def _protocol(seed: int, rounds: int, rounds_by_k: int, ks: Sequence[int]) -> tuple[str, ...]:
     return (
-        f"Heart disease (Cleveland), 282 records; in each round {TRAINING} drawn to be anonymised and learned "
-        "from, the other 82 stay as they are and are asked about; gaps are filled with the training rows' mean.",
+        f"Heart disease (Cleveland), 282 records, 278 of them complete, 4 cells filled; in each round {TRAINING} "
+        "drawn to be anonymised and learned from, the other 82 stay as they are and are asked about; gaps are filled "
+        "with the training rows' mean.",
         f"{rounds} rounds with k = {K}; {rounds_by_k} with other k ({', '.join(map(str, ks)) or 'none'}); seed {seed}.",
         "13 quasi-identifiers as raw numbers, family history sensitive, num > 0 to be predicted from the 13.",
         "Classes of exactly k around k-means centres at least Manhattan distance, proven optimal; with diversity a "

@@ -1,4 +1,4 @@
-"""Tables B2, B5 and B6 and figure 3 of MO-OBAM: risk and loss over numbers of classes, weights of entropy and k."""
+"""Tables B2, B3, B5 and B6 and figure 3 of MO-OBAM: risk and loss over numbers of classes, weights of entropy and k."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ def tables(ours: pd.DataFrame) -> tuple[list[Comparison], list[Verdict]]:
     comparisons = []
     for key, name, metrics in (
         ("table_b2", "german", LINKAGES),
+        ("table_b3", "adult", LINKAGES),
         ("table_b5", "german", ["homogeneity"]),
         ("table_b6", "adult", ["homogeneity"]),
     ):

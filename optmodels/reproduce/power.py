@@ -6,7 +6,7 @@ from functools import cache
 from math import comb
 
 import numpy as np
-from scipy.stats import mannwhitneyu
+from scipy.stats import binomtest, mannwhitneyu
 
 SIGNIFICANT = 0.05
 _DRAWS = 2000  # simulated comparisons behind a power
@@ -42,3 +42,21 @@ def said(repetitions: int) -> str:
     if least_p(repetitions) >= SIGNIFICANT:
         return f"with {repetitions} splits no p can be below {least_p(repetitions):.2f}"
     return f"{repetitions} splits find a loss of one standard deviation in {power(repetitions):.0%} of cases"
+
+
+def least_sign_p(pairs: int) -> float:
+    """The smallest p of a two-sided sign test of so many pairs.
+
+    >>> least_sign_p(5), least_sign_p(6)
+    (0.0625, 0.03125)
+    """
+    return min(1.0, 2.0 ** (1 - pairs))
+
+
+def sign_p(higher: int, pairs: int) -> float:
+    """How often chance alone makes so many of the pairs, or a count as far from half of them, the higher ones.
+
+    >>> sign_p(6, 6), sign_p(0, 0)
+    (0.03125, 1.0)
+    """
+    return float(binomtest(higher, pairs).pvalue) if pairs else 1.0

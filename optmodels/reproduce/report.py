@@ -69,6 +69,12 @@ class Report:
             "remarks": list(self.remarks),
         }
 
+    def to_html(self, *, source: Mapping[str, str] | None = None) -> str:
+        """The report as one page: verdicts, their figures beside ours, and how it was done."""
+        from optmodels.reproduce.page import page
+
+        return page(self, source or {})
+
     def writers(self, document: str) -> dict[str, Writer]:
         """Every file of the report by its name: a CSV for each table, a page for each figure, and the JSON document."""
         tables = {f"{one.key}.csv": _csv(one.frame) for one in self.comparisons}

@@ -22,6 +22,7 @@ from optmodels.errors import InputError, RefusedError, whole
 from optmodels.front import ParetoFront
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
+from optmodels.solver.dealing_out import deal_out
 from optmodels.solver.installed import installed
 from optmodels.solver.leaving_out import leave_out, leave_out_on_front
 from optmodels.solver.run import OnProgress, Run
@@ -119,10 +120,17 @@ class Solver(ABC):
                     run.infeasible(reason)
                     return run.solution()
                 self._searched(problem, run)
+                if not self.as_published:
+                    deal_out(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
             run.stop = Stop.INTERRUPTED
         return run.solution()
+
+    @property
+    def as_published(self) -> bool:
+        """Whether it is to answer as a published heuristic does, so that nothing is found for it where it fails."""
+        return False
 
     def decides_suppression(self, problem: Problem) -> bool:
         """Whether it decides itself which records of this problem are left out, so that what it proves is proven."""
@@ -189,6 +197,8 @@ class FrontSolver(Solver):
                 with run.interrupt.listening(), telling(run.compiling):
                     run.leaves_out = not problem.suppression.most or self.decides_suppression(problem)
                     self.explore(problem, run)
+                    if not self.as_published:
+                        deal_out(problem, run, front=True)
                     if not run.leaves_out:
                         leave_out_on_front(problem, run)
                         run.details |= {"complete": False} if "complete" in run.details else {}

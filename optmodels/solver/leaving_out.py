@@ -15,7 +15,7 @@ from optmodels.partition import LEFT_OUT, Labels
 from optmodels.problem import Problem
 from optmodels.solver.run import Run
 from optmodels.structures import Centroids, ClassCount, Priced
-from optmodels.suppression import Saving, left_out, loneliest, savings, trimmed, without
+from optmodels.suppression import Saving, left_out, loneliest, savings, trimmed, without_payers
 
 if TYPE_CHECKING:
     from optmodels.solver._solver import Solver
@@ -61,15 +61,10 @@ def improved(problem: Problem, labels: Labels) -> Iterator[Labels]:
     if priced is None:
         yield from _prefixes(problem, labels)
         return
-    paying: list[Saving] = []
-    best, total, end = 0.0, 0.0, 0
-    for saving in _savings(problem, labels):
-        paying.append(saving)
-        total += (saving.each - priced.left_out_price) * len(saving.rows)
-        if total > best:
-            best, end = total, len(paying)
-    if end:
-        yield without(labels, paying[:end])
+    most, whole = problem.suppression.most - left_out(labels), problem.structure(ClassCount) is None
+    found = without_payers(priced.price, priced.test, labels, most, priced.left_out_price, whole=whole)
+    if found is not labels:
+        yield found
 
 
 def _savings(problem: Problem, labels: Labels) -> Iterator[Saving]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
@@ -70,6 +70,7 @@ class Run:
         self.solver = solver
         self.seed = seed
         self.start = start
+        self.known: Sequence[Labels] = ()  # more partitions to begin a front from
         self.time_limit = time_limit
         self.labels: Labels | None = None
         self.values: dict[str, float] = {}
@@ -86,6 +87,13 @@ class Run:
         self._most_left_out = problem.suppression.most
         # Whether bounds and proofs of the solver hold where records are left out: it decides itself which are.
         self.leaves_out = True
+
+    def part(self, problem: Problem, solver: str, seconds: float) -> Run:
+        """A run of another solver within this one, for so many of its seconds: its seed, its Ctrl-C, its listener."""
+        limit = None if seconds == float("inf") else max(1e-3, min(seconds, self.remaining))
+        part = Run(problem, solver, time_limit=limit, seed=self.seed, on_progress=self._on_progress)
+        part.interrupt = self.interrupt
+        return part
 
     @property
     def seconds(self) -> float:

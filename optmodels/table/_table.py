@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
-from pandas.api import types
 
 from optmodels.errors import InputError, unknown
-from optmodels.partition import class_sizes, group_rows, people_in
-from optmodels.table import dates
-from optmodels.table.cleaning import Report, cleaned, clipped
+from optmodels.partition import people_in
+from optmodels.recoding import value_order
+from optmodels.table import wording
+from optmodels.table.cleaning import Report
 from optmodels.table.collapsed import Collapsed
 from optmodels.table.encoded import Encoded
-from optmodels.table.encoding import (
-    Codes,
-    binned,
-    filled_alike,
-    keeps_words,
-    known_order,
-    level_column,
-    natural_order,
-    numeric_column,
-    sorted_levels,
-    treat_missing,
-)
+from optmodels.table.encoding import Codes
 from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.hierarchy_spec import HierarchySpec
 from optmodels.table.measuring import Measuring
-from optmodels.table.reading import as_frame, column_names, is_text_file, read_frame, without_missing_words
-from optmodels.table.roles import Kind, MoreRoles, Roles, Scaling, SomeRoles, names_roles
+from optmodels.table.part_rows import rows_of_part
+from optmodels.table.plain_hierarchy import plain_hierarchy
+from optmodels.table.prepared import Prepared, prepared, read
+from optmodels.table.reading import as_frame
+from optmodels.table.role_types import Kind, MoreRoles, Scaling, SomeRoles
+from optmodels.table.roles import Roles, names_roles
 from optmodels.table.showing import table_figure, table_html
-from optmodels.table.spelling import is_number_type, typed
 from optmodels.table.summary import Whole
 
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
-
-_RUN_LEVELS = 4  # steps from the values of a number to the root of the hierarchy that is built for it
-_HAIR = 1e-9  # 81 ** (1 / 4) is a hair more than 3
 
 
 class Table:
@@ -70,23 +57,19 @@ class Table:
 
     @names_roles
     def __init__(self, frame: object, *, quasi: Mapping[str, Kind], **roles: Unpack[MoreRoles]) -> None:
-        self._fill(as_frame(frame), Roles(quasi=quasi).revised(**roles))
+        self._hold(prepared(as_frame(frame), Roles(quasi=quasi).revised(**roles)))
 
     @classmethod
     def with_roles(cls, frame: object, roles: Roles | str | Path) -> Table:
         """A table from data and roles made earlier, or the TOML file that holds them."""
         table = object.__new__(cls)
-        table._fill(as_frame(frame), _loaded(roles))
+        table._hold(prepared(as_frame(frame), _loaded(roles)))
         return table
 
     @classmethod
     @names_roles
     def from_file(
-        cls,
-        path: str | Path,
-        *,
-        roles: Roles | str | Path | None = None,
-        **given: Unpack[SomeRoles],
+        cls, path: str | Path, *, roles: Roles | str | Path | None = None, **given: Unpack[SomeRoles]
     ) -> Table:
         """Read CSV, Parquet or Arrow, only the columns that are kept; what is given here replaces what `roles` says.
 
@@ -95,74 +78,14 @@ class Table:
         Attributes count alike unless `scaling` says otherwise.
         """
         own = Roles(quasi=given.get("quasi") or {}, scaling="alike") if roles is None else _loaded(roles)
-        chosen = own.revised(**given)
-        found = column_names(path, **chosen.text_format)
-        kept = chosen.columns_kept(found)
-        measured = [name for name, kind in chosen.quasi.items() if kind == "numeric" and name not in chosen.dates]
-        measured += [name for name, kind in chosen.quasi.items() if kind == "ordinal" and name not in chosen.orders]
-        # those that name people tell whether some have several records
-        naming = [name for name in dict.fromkeys([*chosen.identifiers, chosen.person]) if name is not None]
-        text = [name for name in (*kept, *naming) if name not in measured and name not in chosen.bins]
-        verbatim = [name for name in kept if name not in chosen.complete]
-        frame = read_frame(path, columns=[*kept, *naming], text=text, verbatim=verbatim, **chosen.text_format)
-        texts = [name for name in kept if name in text and name not in chosen.quasi] if is_text_file(path) else []
         table = object.__new__(cls)
-        table._fill(frame, chosen, kept, texts)
-        table.dropped = tuple(name for name in found if name not in kept)
+        table._hold(read(path, own.revised(**given)))
         return table
 
-    def _fill(
-        self,
-        frame: pd.DataFrame,
-        roles: Roles,
-        kept: tuple[str, ...] | None = None,
-        texts: Sequence[str] = (),
-    ) -> None:
-        """Check and clean the columns; those in `texts` are from a file without types, and may spell numbers."""
-        names = roles.columns_kept(frame.columns) if kept is None else kept
-        self.dropped = tuple(str(name) for name in frame.columns if name not in names)
-        self.repeated_identifiers = {} if roles.person else _repeated(frame, roles.identifiers)
-        if not len(frame):
-            raise InputError("The table has columns but no records.")
-        frame = frame.set_axis(pd.RangeIndex(len(frame)))
-        columns = {name: frame[name] for name in dict.fromkeys([*names, *roles.complete])}
-        self.cleaning_report = {}
-        columns |= cleaned({name: columns[name] for name in roles.complete}, roles.clean, self.cleaning_report)
-        written: dict[str, pd.Series] = {}
-        for name in texts:
-            measured = typed(without_missing_words(columns[name]), roles.decimal or ".")
-            if types.is_numeric_dtype(measured.dtype):
-                written[name], columns[name] = columns[name], measured
-        for name in roles.encoded:
-            given = columns[name]
-            if name in roles.dates:
-                given, form = dates.as_numbers(given, name, roles.dates[name])
-                roles = roles.revised(dates={**roles.dates, name: form})
-            columns[name] = (numeric_column if roles.is_number(name) else level_column)(given, name)
-            changed = columns[name] is not given and name not in roles.quasi and name not in roles.bins
-            if changed and keeps_words(given):
-                written.setdefault(name, given)
-        for name, ends in roles.clean.clip.items():
-            columns[name] = clipped(columns[name], name, ends, self.cleaning_report)
-            written.pop(name, None)
-        roles = _with_known_orders(roles, columns)
-        columns, self.missing_report = treat_missing(columns, roles)
-        for name in roles.quasi:  # whole numbers had to be floating ones to have gaps, of which none are left
-            whole = types.is_integer_dtype(frame[name].dtype) or name in roles.dates
-            if whole and columns[name].dtype == np.float64:
-                numbers = columns[name].to_numpy()
-                columns[name] = columns[name].astype(np.int64) if (numbers == np.rint(numbers)).all() else columns[name]
-        for name, bins in roles.bins.items():
-            columns[name] = binned(columns[name], bins, name)
-        roles = _with_hierarchies(roles, columns)
-        people = None if roles.person is None else sorted_levels(columns[roles.person], roles.person)[0]
-        kept_frame = pd.DataFrame({name: columns[name] for name in names}, copy=False)
-        words = pd.DataFrame(
-            {name: filled_alike(column, columns[name]) for name, column in written.items()}, index=kept_frame.index
-        )
-        kept_frame.index = words.index = pd.RangeIndex(len(kept_frame))
-        self._set(roles, Encoded(kept_frame, roles, words, people))
-        self._columns.check()
+    def _hold(self, made: Prepared) -> None:
+        self.missing_report, self.cleaning_report = made.missing_report, made.cleaning_report
+        self.dropped, self.repeated_identifiers = made.dropped, made.repeated_identifiers
+        self._set(made.roles, made.columns)
 
     def _set(self, roles: Roles, columns: Encoded, whole: Whole | None = None) -> None:
         self.roles, self._columns = roles, columns
@@ -187,12 +110,7 @@ class Table:
 
         Numbers of a CSV file are measured as numbers and written as they were: 2.50 as 2.50; dates stay dates.
         """
-        words = self._columns.as_read
-        for name in self.roles.dates:
-            if types.is_numeric_dtype(frame[name].dtype):
-                codes, numbers = pd.factorize(frame[name])
-                frame = frame.assign(**{name: pd.Index(self.as_dates(name, numbers), dtype="str").take(codes)})
-        return frame.assign(**{str(name): column for name, column in words.items()}) if len(words.columns) else frame
+        return wording.as_read(self._columns, frame)
 
     def as_dates(self, name: str, numbers: Iterable[float]) -> list[str]:
         """Numbers of a quasi-identifier as the dates that they stand for; nothing where it has no dates.
@@ -202,17 +120,11 @@ class Table:
         >>> table.values.ravel().tolist(), table.as_dates("seen", [19755])
         ([19753.0, 19758.0], ['02.02.2024'])
         """
-        return dates.written(numbers, self.roles.dates[name]) if name in self.roles.dates else []
+        return wording.as_dates(self.roles, name, numbers)
 
     def as_measured(self, released: pd.DataFrame) -> pd.DataFrame:
         """A release of this table, its sensitive attributes measured as the table's are, from the released words."""
-        words = self._columns.as_read
-        measured = {}
-        for name in (name for name in self.sensitive if name in words):
-            numbers = types.is_numeric_dtype(self._columns.frame[name].dtype)
-            decimal = self.roles.decimal or "."
-            measured[name] = level_column(typed(released[name], decimal) if numbers else released[name], name)
-        return released.assign(**measured) if measured else released
+        return wording.as_measured(self._columns, released)
 
     @property
     def decimals(self) -> dict[str, int | None]:
@@ -346,17 +258,8 @@ class Table:
 
     @property
     def order_guessed(self) -> dict[str, bool]:
-        """Sensitive attributes of numbers of which nobody said whether they have an order, and whether they got one.
-
-        Whole numbers may be codes, and an order would make codes seem close that have nothing to do with each other.
-        Numbers with decimals are measurements.
-        """
-        said = (*self.roles.ordered, *self.roles.nominal, *self.roles.orders, *self.roles.bins, *self.hierarchies)
-        return {
-            name: ordered
-            for name, ordered, levels in zip(self.sensitive, self.sensitive_ordered, self.sensitive_levels, strict=True)
-            if name not in said and len(levels) > 2 and is_number_type(levels.dtype)
-        }
+        """Sensitive attributes of numbers of which nobody said whether they have an order, and whether they got one."""
+        return self._columns.order_guessed
 
     @property
     def sensitive_shares(self) -> NDArray[np.float64]:
@@ -401,30 +304,32 @@ class Table:
         """
         blocks: list[NDArray[Any]] = [self.values, self.codes, *([self.sensitive_codes] if sensitive else [])]
         blocks += [] if self.people is None else [self.people[:, None]]
-        inverse = group_rows([block[:, j] for block in blocks for j in range(block.shape[1])])
-        counts = class_sizes(inverse)
-        rows = np.empty(len(counts), np.int64)
-        rows[inverse[::-1]] = np.arange(self.n - 1, -1, -1)  # written last, and so kept: the first appearance
-        return Collapsed(rows, inverse, counts)
+        return Collapsed.of([block[:, j] for block in blocks for j in range(block.shape[1])])
 
     def take(self, rows: ArrayLike) -> Table:
         """Some of the records, by number or by mask, with the levels and the scaling of the whole table."""
         return self._some(rows, self._measuring.whole)
 
     def _some(self, rows: ArrayLike, whole: Whole | None) -> Table:
-        chosen = np.asarray(rows)
-        if chosen.dtype == bool:
-            if chosen.shape != (self.n,):
-                raise InputError(f"A mask of {chosen.size} records was given for a table of {self.n}.")
-            chosen = np.flatnonzero(chosen)
-        if chosen.ndim != 1 or not chosen.size or chosen.dtype.kind not in "iu":
-            raise InputError("Name the records of a part by their numbers or by a mask, and at least one of them.")
-        strangers = chosen[(chosen < 0) | (chosen >= self.n)]
-        if strangers.size:
-            raise InputError(f"The table has records 0 to {self.n - 1}, not {strangers[0]}.")
+        chosen = rows_of_part(rows, self.n)
         part = self._other(self.roles, self._columns.take(chosen), whole)
         part._measuring = self._measuring.take(chosen, part._columns, whole)
         return part
+
+    def sorted(self) -> Table:
+        """The same records in the order of their values, so that nothing made of them depends on how they came.
+
+        The command line sorts every file that it reads: the same rows in another order make the same release, byte by
+        byte. Labels are then those of the sorted records.
+
+        >>> table = Table(pd.DataFrame({"age": [45, 31], "town": ["a", "b"]}), quasi={"age": "numeric"}, others="keep")
+        >>> table.sorted().frame["age"].tolist()
+        [31, 45]
+        """
+        seen = self.as_read(self.frame)
+        if self.people is not None:
+            seen = seen.assign(**{max(map(str, seen.columns), key=len) + "_": self.people})
+        return self._other(self.roles, self._columns.take(value_order(seen)), self._measuring.whole)
 
     def part(self, rows: ArrayLike) -> Table:
         """Some of the records, measured as the whole table is: its ranges and its distributions are theirs, too.
@@ -446,11 +351,7 @@ class Table:
         return self._other(self.roles, columns, whole)
 
     def rescaled(
-        self,
-        *,
-        scaling: Scaling | None = None,
-        weights: Mapping[str, float] | None = None,
-        gamma: float | None = None,
+        self, *, scaling: Scaling | None = None, weights: Mapping[str, float] | None = None, gamma: float | None = None
     ) -> Table:
         """The same records measured otherwise; what is not given stays, weights name by name.
 
@@ -489,23 +390,9 @@ class Table:
         lacking = [name for name in self.quasi if name not in self.hierarchies and self.kinds[name] in kinds]
         if not lacking:
             return self
-        built = {name: self._plain_hierarchy(name) for name in lacking}
+        built = {name: plain_hierarchy(self._columns, name) for name in lacking}
         roles = self.roles.revised(hierarchies={**self.hierarchies, **built})
         return self._other(roles, self._columns, self._measuring.whole)
-
-    def _plain_hierarchy(self, name: str) -> Hierarchy:
-        kind = self.kinds[name]
-        values = pd.Index(np.sort(self._columns.frame[name].unique())) if kind == "numeric" else self.levels[name]
-        if kind == "categorical":
-            return Hierarchy(values, [])
-        if name in self.roles.dates:
-            texts = pd.Index(dates.written(values, self.roles.dates[name]), dtype=object)
-            return self._runs(texts).with_values(values)
-        return self._runs(values)
-
-    @staticmethod
-    def _runs(values: pd.Index) -> Hierarchy:
-        return Hierarchy.of_neighbours(values, fanout=max(2, ceil(len(values) ** (1 / _RUN_LEVELS) - _HAIR)))
 
     def plot(self, *columns: str, backend: Backend = "plotly") -> Any:
         """How the values of some columns are spread; of all with a role unless some are named.
@@ -525,47 +412,3 @@ class Table:
 
 def _loaded(roles: Roles | str | Path) -> Roles:
     return roles if isinstance(roles, Roles) else Roles.load(roles)
-
-
-def _repeated(frame: pd.DataFrame, identifiers: Sequence[str]) -> dict[str, int]:
-    """How many values of each identifier more than one record has, where any is."""
-    found: dict[str, int] = {}
-    for name in identifiers:
-        if name in frame.columns:
-            again = int((frame[name].value_counts() > 1).sum())
-            found |= {name: again} if again else {}
-    return found
-
-
-def _with_hierarchies(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
-    """The roles with hierarchies made of the values that there are, where they were said in a line."""
-    made: dict[str, Hierarchy] = {}
-    for name, tree in roles.hierarchies.items():
-        form = roles.dates.get(name)
-        if isinstance(tree, HierarchySpec):
-            values = columns[name].dropna().unique().tolist()
-            tree = tree.build(values if form is None else dates.written(values, form))
-            made[name] = tree
-        if form is not None and not types.is_numeric_dtype(tree.values.dtype):
-            made[name] = tree.with_values(dates.as_numbers(tree.values.to_series(), name, form)[0])
-    return roles.revised(hierarchies={**roles.hierarchies, **made}) if made else roles
-
-
-def _with_known_orders(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
-    """The roles with the orders that columns bring along, so that a saved role file has them too."""
-    orders = dict(roles.orders)
-    for name, kind in [*roles.quasi.items(), *((name, "sensitive") for name in roles.sensitive)]:
-        if kind not in ("ordinal", "sensitive") or name in (*orders, *roles.bins, *roles.nominal):
-            continue
-        order = known_order(columns[name])
-        if order is None and name in roles.ordered and not types.is_numeric_dtype(columns[name].dtype):
-            order = tuple(natural_order(columns[name]))
-        if order is not None:
-            orders[name] = order
-        elif kind == "ordinal" and not types.is_numeric_dtype(columns[name].dtype):
-            found = [str(value) for value in columns[name].dropna().unique()[:10]]
-            raise InputError(
-                f"The ordinal column '{name}' holds text, whose order cannot be guessed; give it from lowest to "
-                f"highest, orders={{'{name}': [...]}}. Values found: {', '.join(found)}."
-            )
-    return roles if orders == roles.orders else roles.revised(orders=orders)

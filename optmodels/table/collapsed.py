@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.partition import Labels
+from optmodels.partition import Labels, class_sizes, group_rows
 
 Item = TypeVar("Item", bound=np.generic)
 
@@ -20,6 +21,19 @@ class Collapsed:
     rows: NDArray[np.int64]
     inverse: Labels
     counts: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, columns: Sequence[NDArray[Any]]) -> Self:
+        """Records that are equal in these columns, once.
+
+        >>> Collapsed.of([np.array([31, 45, 31])]).counts
+        array([2, 1])
+        """
+        inverse = group_rows(columns)
+        counts = class_sizes(inverse)
+        rows = np.empty(len(counts), np.int64)
+        rows[inverse[::-1]] = np.arange(len(inverse) - 1, -1, -1)  # written last, and so kept: the first appearance
+        return cls(rows, inverse, counts)
 
     def expand(self, values: NDArray[Item]) -> NDArray[Item]:
         """What was found for each distinct record, for every record.

@@ -15,7 +15,7 @@ from optmodels.table.encoding import Codes, check_told_apart, known_order, order
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.levels import Levels
 from optmodels.table.roles import Roles
-from optmodels.table.spelling import decimals, has_decimals
+from optmodels.table.spelling import decimals, has_decimals, is_number_type
 
 Item = TypeVar("Item", bound=np.generic)
 Levelled = tuple[Codes, pd.Index]  # which level each record has, and the levels in the order of their codes
@@ -125,6 +125,23 @@ class Encoded:
             name in said or (name not in self.roles.nominal and has_decimals(levels))
             for name, (_, levels) in self.sensitive_levelled.items()
         )
+
+    @property
+    def order_guessed(self) -> dict[str, bool]:
+        """Sensitive attributes of numbers of which nobody said whether they have an order, and whether they got one.
+
+        Whole numbers may be codes, and an order would make codes seem close that have nothing to do with each other.
+        Numbers with decimals are measurements.
+        """
+        roles = self.roles
+        trees = (name for name, tree in roles.hierarchies.items() if isinstance(tree, Hierarchy))
+        said = (*roles.ordered, *roles.nominal, *roles.orders, *roles.bins, *trees)
+        levelled = zip(roles.sensitive, self.sensitive_ordered, self.sensitive_levels, strict=True)
+        return {
+            name: ordered
+            for name, ordered, levels in levelled
+            if name not in said and len(levels) > 2 and is_number_type(levels.dtype)
+        }
 
     def level_codes(self, name: str) -> Codes:
         """Which level of a categorical or ordinal quasi-identifier each record has."""

@@ -1,4 +1,4 @@
-"""Columns into arrays: numbers checked, values numbered, missing cells treated, sensitive numbers binned."""
+"""Columns into arrays: numbers checked, values numbered, sensitive numbers binned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import datetime
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,9 +15,8 @@ from pandas.api import types
 
 from optmodels.errors import InputError
 from optmodels.partition import not_comparable
-from optmodels.table.roles import Bins, Roles
+from optmodels.table.role_types import Bins
 
-MISSING_LEVEL = "missing"
 _SHOWN = 3
 _SAMPLE = 1_000
 _NUMBER_IN_TEXT = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\d+)", re.ASCII)
@@ -58,8 +56,8 @@ def level_column(column: pd.Series, name: str) -> pd.Series:
         if _holds_dates(plain.cat.categories):
             return plain.cat.rename_categories([str(category) for category in plain.cat.categories])
     elif _holds_dates(plain):
-        codes, distinct = _factorize(plain, name)
-        return _categories(codes, [str(value) for value in distinct], plain.index, name)
+        codes, distinct = factorized(plain, name)
+        return categories(codes, [str(value) for value in distinct], plain.index, name)
     elif plain.dtype.kind == "f":
         _check_finite(plain, name)
         return _one_zero(plain)
@@ -115,7 +113,7 @@ def _one_zero(column: pd.Series) -> pd.Series:
 
 def _one_spelling(column: pd.Series, name: str) -> pd.Series:
     """Equal values of different types, 1 and 1.0 and True, as the first of them: they are written differently."""
-    codes, distinct = _factorize(column, name)
+    codes, distinct = factorized(column, name)
     spelled = np.array([*distinct.tolist(), None], object)  # where the code -1 of a missing value points
     return pd.Series(spelled[codes], column.index, dtype=object, name=column.name)
 
@@ -141,7 +139,8 @@ def _holds_dates(column: pd.Series | pd.Index) -> bool:
     return column.dtype.kind in "mM" or isinstance(column.dtype, pd.PeriodDtype | pd.IntervalDtype)
 
 
-def _factorize(column: pd.Series, name: str) -> tuple[NDArray[np.intp], pd.Index]:
+def factorized(column: pd.Series, name: str) -> tuple[NDArray[np.intp], pd.Index]:
+    """The number of each cell's value, -1 where it is missing, and the values in the order of their numbers."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return column.cat.codes.to_numpy().astype(np.intp), column.cat.categories
     try:
@@ -153,14 +152,15 @@ def _factorize(column: pd.Series, name: str) -> tuple[NDArray[np.intp], pd.Index
     return numbers.astype(np.intp, copy=False), pd.Index(distinct)
 
 
-def _categories(
+def categories(
     codes: NDArray[np.intp], texts: list[str], index: pd.Index, name: str, *, ordered: bool = False
 ) -> pd.Series:
+    """A column of categories with these texts, from the number of each cell's."""
     return pd.Series(pd.Categorical.from_codes(codes, pd.Index(texts), ordered=ordered), index, name=name)
 
 
 def _read_numbers(column: pd.Series, name: str) -> pd.Series:
-    codes, distinct = _factorize(column, name)
+    codes, distinct = factorized(column, name)
     if _holds_dates(distinct):
         raise InputError(
             f"Column '{name}' holds dates, not numbers; turn it into a number first, such as the year, or make it "
@@ -229,7 +229,7 @@ def sorted_levels(column: pd.Series, name: str) -> tuple[Codes, pd.Index]:
     >>> codes.tolist(), levels.tolist()
     ([1, 0, 1], ['a', 'b'])
     """
-    codes, distinct = _factorize(column, name)
+    codes, distinct = factorized(column, name)
     used = np.flatnonzero(np.bincount(codes, minlength=len(distinct)))
     distinct_used = distinct[used]
     try:
@@ -243,7 +243,7 @@ def sorted_levels(column: pd.Series, name: str) -> tuple[Codes, pd.Index]:
 
 def ordered_levels(column: pd.Series, order: Sequence[object], name: str) -> tuple[Codes, pd.Index]:
     """Number the values in a given order; an unlisted value is an error."""
-    codes, distinct = _factorize(column, name)
+    codes, distinct = factorized(column, name)
     rank, levels = places_in_order(order, distinct)
     strangers = np.flatnonzero(np.isin(codes, np.flatnonzero(rank < 0))) if (rank < 0).any() else np.empty(0, np.intp)
     if strangers.size:
@@ -326,7 +326,7 @@ def binned(column: pd.Series, bins: Bins, name: str) -> pd.Series:
     codes = np.clip(np.searchsorted(edges, numbers, side="right") - 1, 0, last)
     ends = [_number_text(edge) for edge in edges.tolist()]
     labels = [f"[{low}, {high}{']' if at == last else ')'}" for at, (low, high) in enumerate(pairwise(ends))]
-    return _categories(codes, labels or ends, column.index, name, ordered=True)
+    return categories(codes, labels or ends, column.index, name, ordered=True)
 
 
 def _tidied(edges: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -351,80 +351,3 @@ def level_text(value: object) -> str:
     ('3', 'a')
     """
     return _number_text(value) if isinstance(value, float) else str(value)
-
-
-def treat_missing(columns: dict[str, pd.Series], roles: Roles) -> tuple[dict[str, pd.Series], dict[str, Any]]:
-    """Apply the table's policy to the columns with a role; the report says what was done to which column.
-
-    Other columns that are kept stay as they are.
-    """
-    gaps = {name: columns[name].isna().to_numpy() for name in roles.complete if columns[name].hasnans}
-    report: dict[str, Any] = {"policy": roles.missing, "records_dropped": 0, "columns": {}}
-    if not gaps:
-        return columns, report
-    treated = dict(columns)
-    for name, gap in gaps.items():
-        report["columns"][name] = {"missing": int(gap.sum())}
-    match roles.missing:
-        case "error":
-            raise _missing_error(gaps)
-        case "drop":
-            whole = ~np.logical_or.reduce(list(gaps.values()))
-            if not whole.any():
-                raise InputError(
-                    "Every record has a missing value, so missing='drop' would leave none; use missing='impute'."
-                )
-            treated = {name: column[whole] for name, column in columns.items()}
-            report["records_dropped"] = int(len(whole) - whole.sum())
-        case "impute":
-            for name in gaps:
-                if name == roles.person:
-                    raise InputError(
-                        f"Column '{name}' says whose record it is, which cannot be imputed; fill in its "
-                        f"{int(gaps[name].sum()):,} missing cells, or leave these records out with missing='drop'."
-                    )
-                value = _typical(columns[name], name, by_mean=roles.is_number(name))
-                column = columns[name]
-                if isinstance(value, float) and types.is_integer_dtype(column.dtype) and not value.is_integer():
-                    column = column.astype(np.float64)  # the mean of whole numbers need not be one
-                treated[name] = column.fillna(value)
-                report["columns"][name]["filled_with"] = value
-        case "category":
-            for name in gaps:
-                treated[name], label = _with_missing_level(columns[name], name, roles)
-                report["columns"][name]["filled_with"] = label
-    return treated, report
-
-
-def _missing_error(gaps: dict[str, NDArray[np.bool_]]) -> InputError:
-    counts = ", ".join(f"'{name}' ({gap.sum():,}, first in row {int(gap.argmax()) + 1})" for name, gap in gaps.items())
-    return InputError(
-        f"There are missing values in {counts}. Choose what to do with them: missing='drop' leaves these records out, "
-        "missing='impute' fills in the mean or the most frequent value, missing='category' makes them a value of "
-        "their own (not for numeric columns)."
-    )
-
-
-def _typical(column: pd.Series, name: str, by_mean: bool) -> Any:
-    if column.isna().all():
-        raise InputError(f"Column '{name}' has missing values only, so nothing can be imputed; give it no role.")
-    if not by_mean:
-        value = column.mode().iloc[0]
-        return value.item() if isinstance(value, np.generic) else value
-    return float(column.mean())
-
-
-def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.Series, str]:
-    numbers = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
-    if roles.quasi.get(name) != "categorical" and (numbers or name in roles.quasi or name in roles.orders):
-        raise InputError(
-            f"missing='category' cannot make a value of its own for missing cells of '{name}', whose values have an "
-            f"order; use missing='drop' or missing='impute', or turn '{name}' into a categorical column of text."
-        )
-    codes, distinct = _factorize(column, name)
-    texts = [level_text(value) for value in distinct]
-    label = MISSING_LEVEL
-    while label in texts:
-        label += "_"
-    codes = np.where(codes < 0, len(texts), codes)
-    return _categories(codes, [*texts, label], column.index, name), label

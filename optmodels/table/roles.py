@@ -10,14 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from inspect import Parameter, signature
 from pathlib import Path
-from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
+from typing import Any, Literal, TypeVar, Unpack, get_args
 
 from optmodels.errors import InputError, nearest, unknown
 from optmodels.files import write_whole
 from optmodels.table import role_file
 from optmodels.table.cleaning import Cleaning
-from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.hierarchy_spec import HierarchySpec
 from optmodels.table.reading import TextFormat
 from optmodels.table.role_checks import (
     check_column_names,
@@ -27,45 +25,9 @@ from optmodels.table.role_checks import (
     checked_order,
     listed,
 )
-
-Kind = Literal["numeric", "categorical", "ordinal", "date"]  # a date is a number that is written otherwise
-Others = Literal["error", "keep", "drop"]
-Missing = Literal["error", "category", "drop", "impute"]
-Scaling = Literal["none", "standard", "range", "alike"]
-Bins = int | Sequence[float]
-AnyHierarchy = Hierarchy | HierarchySpec
+from optmodels.table.role_types import AnyHierarchy, Bins, Kind, Missing, Others, Scaling, SomeRoles
 
 Taker = TypeVar("Taker", bound=Callable[..., Any])
-
-
-class MoreRoles(TypedDict, total=False):
-    """The fields of `Roles` but `quasi` as keyword arguments; None is the same as not given."""
-
-    sensitive: str | Sequence[str] | None
-    identifiers: str | Sequence[str] | None
-    person: str | None
-    target: str | None
-    others: Others | Mapping[str, Literal["keep", "drop"]] | None
-    missing: Missing | None
-    scaling: Scaling | None
-    weights: Mapping[str, float] | None
-    gamma: float | None
-    bins: Mapping[str, Bins] | None
-    orders: Mapping[str, Sequence[object]] | None
-    hierarchies: Mapping[str, AnyHierarchy | Mapping[str, Any] | str] | None
-    ordered: str | Sequence[str] | None
-    nominal: str | Sequence[str] | None
-    separator: str | None
-    decimal: str | None
-    encoding: str | None
-    dates: Mapping[str, str] | None
-    clean: Cleaning | Mapping[str, Any] | None
-
-
-class SomeRoles(MoreRoles, total=False):
-    """Any of the fields of `Roles` as keyword arguments."""
-
-    quasi: Mapping[str, Kind] | None
 
 
 def names_roles(function: Taker) -> Taker:

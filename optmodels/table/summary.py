@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from optmodels.table.encoded import Encoded, Levelled
 from optmodels.table.levels import Counts, Levels
-from optmodels.table.roles import Scaling
+from optmodels.table.role_types import Scaling
 
 Floats = NDArray[np.float64]
 

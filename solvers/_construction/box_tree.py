@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 from optmodels.price import Price
 from solvers._construction.median import select, swap
 
@@ -100,7 +100,7 @@ def _sort_in(tree: BoxTree) -> None:
             if j >= 0:
                 select(tree.points, tree.rows, low, high, middle, j)
             else:  # equal records: the first ones together, so that they are found first
-                tree.rows[low:high] = np.sort(tree.rows[low:high])
+                copy_into(tree.rows[low:high], np.sort(tree.rows[low:high]))
         width //= 2
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import part
+from optmodels.kernels import copy_into, part
 
 Points = NDArray[np.floating[Any]]
 Rows = NDArray[np.int64]
@@ -65,5 +65,6 @@ def select(points: Points, rows: Rows, low: int, high: int, place: int, j: int) 
 @part
 def _sort(points: Points, rows: Rows, low: int, high: int, j: int) -> None:
     order = np.argsort(points[low:high, j])
-    points[low:high] = points[low:high][order]
-    rows[low:high] = rows[low:high][order]
+    copy_into(rows[low:high], rows[low:high][order])
+    for i in range(points.shape[1]):
+        copy_into(points[low:high, i], points[low:high, i][order])

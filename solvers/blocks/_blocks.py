@@ -14,6 +14,7 @@ from optmodels.parallel import cores
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from optmodels.solver.leaving_out import leave_out_who_pays
 from optmodels.structures import Parts, Priced, Structure
 from solvers._construction.places import dear_price
 from solvers.auto import choice
@@ -122,6 +123,11 @@ class Blocks(Solver):
         priced = sample.structure(Priced)
         return USUAL if priced is not None and priced.compiled is not None else choice(sample).name
 
+    def decides_suppression(self, problem: Problem) -> bool:
+        """Every block leaves out its share of the records where the inner solver decides whom."""
+        sample = self._sample(problem)
+        return self.configured(self.inner_for(sample), self.block_size, timed=False).decides_suppression(sample)
+
     def search(self, problem: Problem, run: Run) -> None:
         """Cut, solve block after block while time is left, and offer the classes of all of them together."""
         with worker_pool.dask_client(self.address) as client:  # first: a dead address is to be met at once
@@ -131,6 +137,8 @@ class Blocks(Solver):
             run.details |= {"inner": inner, "cut": self.cut, "backend": self.backend, **cuts.details()}
             run.details |= blocks_optimise(problem.require(Parts).stand_in if len(cuts) > 1 else None)
             self._solve(problem, cuts, inner, client, run)
+        if problem.suppression.most and run.leaves_out and not run.expired:
+            leave_out_who_pays(problem, run)  # shares are rounded down, and some blocks have less to gain than others
         run.interrupt.heed()
         if inner == USUAL:
             counted = run.time_limit is None or "iterations" in (self.inner_options or {})

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.objectives import Objective, Sense
-from optmodels.partition import canonical
 from optmodels.problem import Problem
 from optmodels.solver import Run, Solver
 from optmodels.structures import Parts
 from solvers.blocks.cutting import Cuts
-from solvers.blocks.stitching import Stitching
+from solvers.blocks.stitching import Stitching, shifted
 from solvers.blocks.work import Solved, block_seed, solve_block
 
 WHOLE_BLOCKS = 5  # a table of up to so many blocks is solved as one for comparison
@@ -125,7 +124,7 @@ def compare(stitching: Stitching, problem: Problem, inner: Solver, run: Run) -> 
             break
         run.report(f"merging blocks for comparison: {len(losses)} of {len(pairs)} pairs")
         rows, part = cuts.rows(first, first + 1), cuts.part(problem, first, first + 1)
-        before = _value(part, stitching.labels[rows] + _offset(stitching, first, len(rows)))
+        before = _value(part, shifted(stitching.labels[rows], _offset(stitching, first, len(rows))))
         merged = _merged(part, inner, run, run.remaining / (len(pairs) - tried), len(cuts) + first)
         if merged is None:
             continue
@@ -159,7 +158,7 @@ def _merged(part: Problem, inner: Solver, run: Run, seconds: float, block: int) 
 
 
 def _value(part: Problem, labels: NDArray[np.int64]) -> float:
-    return part.values(canonical(labels))[part.target.name]
+    return part.evaluate(labels).values[part.target.name]
 
 
 def _offset(stitching: Stitching, first: int, size: int) -> NDArray[np.int64]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from optmodels.partition import Labels
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
@@ -92,7 +93,7 @@ class Stitching:
         """The classes of all blocks, numbered on from block to block."""
         before = np.cumsum(self.classes) - self.classes
         labels = np.empty_like(self.labels)
-        labels[self.cuts.order] = self.labels[self.cuts.order] + np.repeat(before, self.cuts.sizes)
+        labels[self.cuts.order] = shifted(self.labels[self.cuts.order], np.repeat(before, self.cuts.sizes))
         return labels
 
     def details(self) -> dict[str, object]:
@@ -101,6 +102,15 @@ class Stitching:
         if self.merged:
             details["blocks_merged"] = self.merged
         return details | {"workers_lost": self.lost} if self.lost else details
+
+
+def shifted(labels: Labels, by: NDArray[np.int64]) -> Labels:
+    """Labels raised by so much; who is left out stays so.
+
+    >>> shifted(np.array([0, -1, 1]), np.array([5, 5, 5])).tolist()
+    [5, -1, 6]
+    """
+    return np.where(labels == LEFT_OUT, LEFT_OUT, labels + by)
 
 
 def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: Run, *, held_back: float = 0.0) -> None:

@@ -98,15 +98,10 @@ class Instance:
 
     def pair_bound(self, size: int) -> PairBound:
         """The pairwise bound for classes of one size."""
-        turan = size / ((size * size) // 4)
-        if self.types.kind == SPREAD:
-            distance = self.squared / size
-            if self.disagreeing is not None:
-                distance += self.disagreeing / (size - 1)
-        else:
-            distance = self.squared * turan
-            if self.disagreeing is not None:
-                distance += self.disagreeing * (2 / (size - 1) if self.types.kind == HIERARCHY else turan)
+        per_number, per_code = pair_constants(self.types.kind, size)
+        distance = self.squared * per_number
+        if self.disagreeing is not None:
+            distance += self.disagreeing * per_code
         everyone = np.arange(self.n_types)
         return PairBound(size, distance, sums_of_nearest(distance, self.types.copies, size, everyone))
 
@@ -144,6 +139,18 @@ class Instance:
                 labels[waiting[next_copy[t]]] = label if len(members) > 1 else LEFT_OUT
                 next_copy[t] += 1
         return labels
+
+
+def pair_constants(kind: int, size: int) -> tuple[float, float]:
+    """What the numeric and the categorical distances of all pairs of a class are to be multiplied by.
+
+    >>> pair_constants(SPREAD, 4)
+    (0.25, 0.3333333333333333)
+    """
+    if kind == SPREAD:
+        return 1 / size, 1 / (size - 1)
+    turan = size / ((size * size) // 4)
+    return turan, 2 / (size - 1) if kind == HIERARCHY else turan
 
 
 def make_instance(
@@ -184,8 +191,8 @@ def make_instance(
         price.kind == SPREAD and codes.shape[1] == 0,
         test.only_size,
     )
-    squared = _numeric_distances(price.kind, numeric)
-    disagreeing = _disagreements(price.kind, codes, weights, climbs) if codes.shape[1] else None
+    squared = numeric_distances(price.kind, numeric)
+    disagreeing = disagreements(price.kind, codes, weights, climbs) if codes.shape[1] else None
     return Instance(
         types=types,
         type_of=type_of,
@@ -202,7 +209,8 @@ def make_instance(
 
 
 @kernel
-def _numeric_distances(kind: int, numeric: Floats) -> Floats:
+def numeric_distances(kind: int, numeric: Floats) -> Floats:
+    """Squared distances for a spread, sums of steps for the others."""
     n, d = numeric.shape
     distance = np.zeros((n, n))
     for a in range(n):
@@ -216,7 +224,8 @@ def _numeric_distances(kind: int, numeric: Floats) -> Floats:
 
 
 @kernel
-def _disagreements(kind: int, codes: NDArray[np.int32], weights: Floats, climbs: Floats) -> Floats:
+def disagreements(kind: int, codes: NDArray[np.int32], weights: Floats, climbs: Floats) -> Floats:
+    """What the categories of two records cost together: weights of mismatches, or of the nodes above them."""
     n, d = codes.shape
     total = np.zeros((n, n))
     for a in range(n):

@@ -1,4 +1,4 @@
-"""Exact Pareto fronts of loss against entropy by the epsilon-constraint method, over any exact solver.
+"""Exact and certified Pareto fronts of loss against entropy: epsilon-constraint, and a metaheuristic's incumbents.
 
 For a level E of the entropy f2 = sum over sensitive attributes of the least entropy of a class, the least loss is
 found by branching on the attributes' own least entropies: a partition that meets them but misses E is left behind by
@@ -24,12 +24,17 @@ from optmodels.problem import Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import PROVEN, FrontSolver, Run
 from optmodels.structures import EntropyLevels, Priced, Score, Structure
-from solvers.epsilon import certified_levels, left_out_levels
+from solvers.epsilon import certified_levels, certified_score, closeness_levels, left_out_levels
+from solvers.epsilon.certified_front import LEVELS, CertifiedFront
 from solvers.epsilon.every_class import MOST_RECORDS, EveryClass
+from solvers.epsilon.first_front import first_front
 
 # "More entropy than this" in bits: above the tolerance within which two entropies are the same.
 _MORE = 1e-8
 _LISTING_SECONDS = 1e-6  # to price one class, at most: with less time than all of them take, the solver is asked
+_FEW_RECORDS = 17  # of fewer all is known in a second, without a heuristic before it
+_FIRST_SHARE = 0.1  # of the time, for that heuristic
+_FIRST_SECONDS = 3.0  # at most
 _NOTHING = "No partition has the least entropies asked for together with k and the number of classes."
 
 
@@ -49,7 +54,8 @@ class Answer:
         return self.loss - self.bound <= PROVEN * max(1.0, abs(self.loss)) if self.loss < inf else self.bound == inf
 
 
-Ask = Callable[[Floats, float, float], Answer]  # least entropies, seconds, and the loss from which on it is no use
+# Least entropies of each attribute, and of all together; seconds; the loss from which on it is no use.
+Ask = Callable[[Floats, float, float, float], Answer]
 
 
 @dataclass(frozen=True)
@@ -65,9 +71,11 @@ class Level:
 class Epsilon(FrontSolver):
     """The whole front, each point with its certificate; of up to 24 records every class is priced once.
 
-    `solver` answers each step for more records; `levels` asks for that many evenly spaced levels of entropy
-    instead of every one, where the price is a spread each with a partition by local search and a bound by column
-    generation (`certified_levels`). Cut short, the front comes with what is proven about the points not found.
+    Of more records a metaheuristic's front is what is proven: `levels` asks for bounds of that many evenly spaced
+    levels of entropy (`certified_front`; with a time limit 8 of them unless told otherwise), and every point found has
+    the best bound of the levels below it. Without either, and where the price is no spread in few numbers, `solver`
+    answers each step. Cut short, the front comes with what is proven about the points not found. A score of loss and
+    entropy is sought by the metaheuristic and bounded likewise, whatever the size.
     """
 
     name: ClassVar[str] = "epsilon"
@@ -91,7 +99,10 @@ class Epsilon(FrontSolver):
             )
 
     def refuses(self, problem: Problem) -> str | None:
-        """A score is solved by way of what it is made of."""
+        """A score is solved by way of what it is made of; of many records it has a bound that any table has."""
+        score = problem.structure(Score)
+        if score is not None and _compiled(score.parts) and score.parts.n > MOST_RECORDS:
+            return None
         return super().refuses(_parts(problem))
 
     def cannot(self, problem: Problem) -> str | None:
@@ -111,7 +122,7 @@ class Epsilon(FrontSolver):
         run.offer(np.zeros(problem.n, np.int64))  # everyone together, where one class is allowed, is a beginning
         score = problem.structure(Score)
         if score is None:
-            answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), run.remaining, inf)
+            answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), 0.0, run.remaining, inf)
             if answer.labels is not None:
                 run.offer(answer.labels)
             if answer.bound == inf:
@@ -121,9 +132,16 @@ class Epsilon(FrontSolver):
             if not answer.proven and run.remaining <= 0:
                 run.stop = Stop.TIME
             return
+        if problem.n > MOST_RECORDS:
+            certified_score.search(problem, score, self.solver, run)
+            return
         # Partitions with an entropy below the next level lose at least what this level proves.
         bound, below = inf, inf
-        for level in _sweep(score.parts, self.solver, self.levels, run):
+        known = list(_first_answers(score.parts, run))
+        for answer in known:
+            if answer.labels is not None:
+                run.offer(answer.labels)
+        for level in _sweep(score.parts, self.solver, self.levels, known, run):
             if level.found is not None and level.found.labels is not None:
                 run.offer(level.found.labels)
             if below < inf:
@@ -139,9 +157,11 @@ class Epsilon(FrontSolver):
             run.prove(value if value is not None and abs(value - bound) <= PROVEN * max(1.0, abs(value)) else bound)
 
     def refuses_front(self, problem: Problem) -> str | None:
-        """A front of any target and of how many are left out needs nothing but an exact solver of its steps."""
+        """Fronts of a target and of how many are left out, or of closeness, need an exact solver of steps alone."""
         if left_out_levels.applies(problem):
             return left_out_levels.refuses(problem, self.solver)
+        if closeness_levels.applies(problem):
+            return closeness_levels.refuses(problem, self.solver)
         return super().refuses_front(problem)
 
     def decides_suppression(self, problem: Problem) -> bool:
@@ -149,14 +169,22 @@ class Epsilon(FrontSolver):
         return left_out_levels.applies(problem) and left_out_levels.refuses(problem, self.solver) is None
 
     def explore(self, problem: Problem, run: Run) -> None:
-        """Level after level of entropy, or of how many are left out; the record says what is proven of other points."""
+        """Level after level of entropy, closeness or how many are left out; the record says what else is proven."""
         if left_out_levels.applies(problem):
             left_out_levels.explore(problem, self.solver, run)
             return
+        if closeness_levels.applies(problem):
+            closeness_levels.explore(problem, self.solver, run)
+            return
+        if self._certified(_parts(problem), run):
+            _explore_certified(_parts(problem), self.levels or LEVELS, self.solver, run)
+            return
         proven: list[dict[str, float | None]] = []
         run.details.update(levels=proven, complete=False)
+        known: list[Answer] = []
         try:
-            for level in _sweep(_parts(problem), self.solver, self.levels, run):
+            known += _first_answers(_parts(problem), run)
+            for level in _sweep(_parts(problem), self.solver, self.levels, list(known), run):
                 least = None if level.bound == inf else level.bound
                 proven.append({"entropy_at_least": level.entropy, "loss_at_least": least})
                 if level.found is not None and level.found.labels is not None:
@@ -165,10 +193,45 @@ class Epsilon(FrontSolver):
                     run.details["infeasible"] = _NOTHING
                 run.report(f"entropy {level.entropy:.4f}: {len(run.front)} points", done=level.entropy)
         finally:
+            _keep_unproven(run, known, proven)
             if not run.front:  # nothing has more entropy than everyone together, and no loss is negative
                 _keep(run, np.zeros(problem.n, np.int64), 0.0)
         every_level = self.levels is None and bool(proven) and proven[-1]["loss_at_least"] is None
         run.details["complete"] = every_level and all(point.status is Status.OPTIMAL for point in run.front)
+
+    def _certified(self, problem: Problem, run: Run) -> bool:
+        """Whether a metaheuristic's front is bounded: the exact one of so many records would take too long."""
+        asked = self.levels is not None or run.time_limit is not None
+        return asked and problem.n > MOST_RECORDS and certified_levels.applies(problem)
+
+
+def _explore_certified(problem: Problem, levels: int, solver: str, run: Run) -> None:
+    """Keep the points of two engines, each with the best bound that holds at its entropy."""
+    front = CertifiedFront(problem, levels, solver, run)
+    run.details["complete"] = False
+    try:
+        for _ in front.work():
+            pass
+    finally:
+        run.details["levels"] = [
+            {"entropy_at_least": proven.entropy, "loss_at_least": proven.bound} for proven in front.proven()
+        ]
+        for point in front.points():
+            _keep(run, point.labels, front.bound(point.entropy))
+
+
+def _compiled(problem: Problem) -> bool:
+    priced = problem.structure(Priced)
+    return priced is not None and priced.compiled is not None and problem.structure(EntropyLevels) is not None
+
+
+def _keep_unproven(run: Run, known: list[Answer], proven: list[dict[str, float | None]]) -> None:
+    """Keep partitions that were known beforehand, with what is proven of the levels below them."""
+    for answer in known:
+        if answer.labels is not None and proven and proven[-1]["loss_at_least"] is not None:
+            entropy = float(answer.entropies.sum())
+            below = [one["loss_at_least"] or 0.0 for one in proven if (one["entropy_at_least"] or 0.0) <= entropy]
+            _keep(run, answer.labels, max(below, default=0.0))
 
 
 def _attributes(problem: Problem) -> int:
@@ -191,24 +254,10 @@ def _keep(run: Run, labels: Labels, least_loss: float) -> None:
     run.keep(labels, bound, stop=Stop.TIME)
 
 
-def _sweep(problem: Problem, solver: str, levels: int | None, run: Run) -> Iterator[Level]:
+def _sweep(problem: Problem, solver: str, levels: int | None, known: list[Answer], run: Run) -> Iterator[Level]:
     """Levels of entropy upwards, each with the least loss at or above it; the last has nothing at or above it."""
     most = float(problem.require(EntropyLevels).most.sum())
-    if levels is not None and problem.n > MOST_RECORDS and certified_levels.applies(problem):
-        found = None
-        for level in certified_levels.certified_levels(problem, levels, solver, run):
-            found = level.found
-            yield Level(
-                level.entropy,
-                level.bound,
-                Answer(found.entropies, level.bound, found.loss, found.labels, found.entropies),
-            )
-        if found is not None:
-            if found.entropy >= most - _MORE:
-                yield Level(most + _MORE, inf, None)  # nothing has more entropy than the whole table
-            return
     ask = _oracle(solver, problem, run)
-    known: list[Answer] = []
     entropy, steps = 0.0, levels or 0
     while not run.expired:
         share = run.remaining / max(1, steps) if steps else run.remaining
@@ -266,7 +315,7 @@ def _least_loss(
             break
         answer = _recalled(known, least)
         if answer is None:
-            answer = ask(least, left / (1 + len(branches)), worst)
+            answer = ask(least, entropy, left / (1 + len(branches)), worst)
             known.append(answer)
         bound = max(bound, answer.bound)
         if answer.labels is None:
@@ -285,6 +334,17 @@ def _least_loss(
     return (proven if best is None else min(proven, best.loss)), best
 
 
+def _first_answers(problem: Problem, run: Run) -> Iterator[Answer]:
+    """Partitions that a metaheuristic finds before anything is proven: an incumbent for every level."""
+    if problem.n < _FEW_RECORDS:
+        return
+    entropies = problem.require(EntropyLevels)
+    for labels in first_front(problem, run, _FIRST_SHARE, most_seconds=_FIRST_SECONDS):
+        found = problem.evaluate(labels)
+        if found.feasible:
+            yield Answer(entropies.least_of(labels), 0.0, found.values["loss"], labels, entropies.least_of(labels))
+
+
 def _recalled(known: list[Answer], least: Floats) -> Answer | None:
     """An earlier answer that settles these least entropies too."""
     for answer in known:
@@ -300,13 +360,13 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
     if problem.n <= MOST_RECORDS and _LISTING_SECONDS * 2.0**problem.n <= run.remaining:
         classes = EveryClass(priced)
 
-        def by_enumeration(least: Floats, seconds: float, useful: float) -> Answer:
+        def by_enumeration(least: Floats, total: float, seconds: float, useful: float) -> Answer:
             began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropies)
 
             def halted() -> bool:
                 return run.interrupt.pressed or run.seconds - began > seconds
 
-            best = classes.best(bits, useful * priced.scale, halted)
+            best = classes.best(bits, useful * priced.scale, halted, total=max(0.0, total - _MORE / 10) * log(2))
             run.interrupt.heed()
             if best is None:
                 return Answer(least, inf)
@@ -320,7 +380,7 @@ def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
 
     exact = registry.solver(solver)()
 
-    def by_solver(least: Floats, seconds: float, useful: float) -> Answer:
+    def by_solver(least: Floats, total: float, seconds: float, useful: float) -> Answer:
         bounded = entropies.at(np.maximum(least, problem.test.entropies / log(2)).tolist())
         limit = None if seconds == inf else max(seconds, 0.1)
         answer = exact.solve(bounded, time_limit=limit, seed=run.seed)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import kernel
+from optmodels.kernels import copy_into, kernel
 from optmodels.price import Floats
 
 Ints = NDArray[np.int64]
@@ -80,7 +80,7 @@ def cover_some(n: int, k: int, n_classes: int, search: Cover, nodes: int) -> boo
         if left == 0:
             better = cost < best_cost or (best_count == 0 and cost <= best_cost)
             if better and (n_classes == 0 or classes == n_classes):
-                search.best[:classes] = chosen[:classes]
+                copy_into(search.best, chosen[:classes])
                 best_count, best_cost = classes, cost
             continue
         if classes == n_classes:

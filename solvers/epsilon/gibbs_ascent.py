@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import part
+from optmodels.kernels import copy_into, part
 from optmodels.price import Codes, Floats
 from solvers.columns.candidate_centres import taken
 from solvers.epsilon.class_counts import Needs
@@ -94,7 +94,7 @@ def ascend(
     missing, worths, shifted = np.zeros(len(starts)), np.zeros(n_values), np.empty(n)
     best = -np.inf
     if members.sum() <= 0.0:
-        members[:] = taken(counts, base, needs.k)[0]
+        copy_into(members, taken(counts, base, needs.k)[0])
     held = _held(members, sensitive, n_values)
     here = (members * base).sum()
     stiffness = 4.0 * (np.abs(base).mean() + 1e-12) / held[: starts[1]].sum()

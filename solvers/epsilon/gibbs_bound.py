@@ -7,7 +7,7 @@ sum(duals) + (most classes there can be) * min(0, least reduced cost). Duals mov
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
 
@@ -27,6 +27,9 @@ _GAIN = 5e-3  # relative: what a restart must bring
 _IDLE = 2  # restarts that bring less before it is given up
 
 
+Column = tuple[float, Floats]  # a class: its cost, and how many records of each kind it takes
+
+
 @dataclass(frozen=True)
 class Bound:
     """A bound on the total price, and the duals that prove it."""
@@ -36,15 +39,21 @@ class Bound:
 
 
 def least_price(
-    kinds: Kinds, needs: Needs, start: Floats, scale: float, enough: float, over: Callable[[], bool]
-) -> Bound:
+    kinds: Kinds, needs: Needs, start: Floats, scale: float, enough: float, over: Callable[[], bool],
+    columns: Iterable[Column] = (), n_classes: int | None = None,
+) -> Bound:  # fmt: skip
     """The best bound found from these first duals until time is over, it is `enough`, or the master is solved.
 
-    `scale` is the price of some partition, by which the accuracy is measured.
+    `scale` is the price of some partition, by which the accuracy is measured; `columns` are classes that steer the
+    duals from the beginning.
     """
     counts = kinds.groups.counts
     n = int(counts.sum())
     most = max(1, n // needs.k)
+    if n_classes is not None:
+        if n_classes > most:
+            return Bound(inf, start)  # there are not enough records for so many classes of that size
+        most = n_classes
     table = count_vectors(kinds.whole, needs)
     field = kinds.field(table)
     slack = _SLACK * scale / most
@@ -56,15 +65,18 @@ def least_price(
     while idle <= _IDLE:
         before = best.price
         # Early cuts were made with worths that have since improved: they are forgotten, the worths are not.
-        master = BoxedMaster(counts, 0, most)
+        master = BoxedMaster(counts, n_classes or 0, most)
         master.add(kinds.cost(everyone), everyone)
+        for cost, members in columns:
+            master.add(cost, members)
         for cost, members in recent:
             master.add(cost, members)
         duals, value, width, failures = best.duals, inf, _FIRST_WIDTH * scale / n, 0
         for _ in range(_MOST_ROUNDS):
             hopeless = (best.price - float(duals @ counts)) / most
             floor, classes = kinds.price(field, needs, table, duals, slack, hopeless, over)
-            bound = float(duals @ counts) + (most * floor if floor < 0 else floor)
+            fewest = n_classes or 1
+            bound = float(duals @ counts) + (most if floor < 0 else fewest) * floor
             for reduced, members in classes:
                 kept = np.where(members > 1e-9, members, 0.0)
                 cost = reduced + float(duals @ kept)

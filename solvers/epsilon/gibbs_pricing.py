@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 from optmodels.parallel import threads
 from optmodels.partition import class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
@@ -215,7 +215,7 @@ def _small(
                 least, which,
             )  # fmt: skip
             if bound < best:
-                members[:] = mean
+                copy_into(members, mean)
         elif table.starts[size + 1, 0] == table.starts[size, 0]:
             bound = np.inf
         best = min(best, bound)
@@ -255,7 +255,7 @@ def _of_size(
                 gradient[v] += table.others[other, v - starts[j + 1]]
         if value > best:
             best = value
-            worths[:] = trial
+            copy_into(worths, trial)
         else:
             pace *= 0.75
         length = (gradient * gradient).sum()
@@ -312,7 +312,7 @@ def _cheapest_class(
                 of_large = ascend(base, counts, sensitive, starts, beyond, large, prices, _STEPS, stop)
                 if of_large < bound:
                     bound = of_large
-                    members[:] = large
+                    copy_into(members, large)
             at_middle = bound + blur * members.sum()
             if bound < stop and at_middle < cheapest:
                 cheapest, cheap = at_middle, members.copy()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from optmodels import registry
 from optmodels.conditions import ClassTest
 from optmodels.errors import whole
 from optmodels.parallel import threads
@@ -20,11 +21,12 @@ from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import FrontSolver, Run
-from optmodels.structures import Assignment, Centroids, Structure
+from optmodels.structures import Assignment, Centroids, Score, Structure
 from solvers.evolution.intensify import Improved
 from solvers.evolution.settle import intensifier_of
 from solvers.evolution.standing import Standing, explored_for
 from solvers.evolution.tasks import Task, next_task
+from solvers.local_search.by_judge import by_judge
 
 if TYPE_CHECKING:
     from pymoo.core.algorithm import Algorithm
@@ -46,6 +48,8 @@ _ONE_SEARCH = 0.05  # of the time, at most, for one local search
 _FRUITLESS = 1_000  # local searches in a row without a gain that end a run of few records
 _STARTS = 0.5  # of the first population, at most, are known partitions
 _IDLE = 3  # generations in a row that decode nothing: decisions only come back
+_SWARM_SHARE = 0.3  # of the time, for a swarm by the one score that was asked for, at most
+_MOVES_SHARE = 0.1  # of the time, for single moves by it
 _JUDGING_MARGIN = 1.5  # on the shortest that judging a partition has taken: the first calls are slow for other reasons
 
 
@@ -82,8 +86,29 @@ class Evolution(FrontSolver):
         """The pymoo algorithm, with operators made for the problem; its sampling begins with `starts`."""
 
     def search(self, problem: Problem, run: Run) -> None:
-        """Offer the members of the front."""
-        self._evolve(problem, run, run.offer)
+        """Offer the members of the front.
+
+        Where one score is asked for, a swarm that flies for it alone comes first, and at last single moves by it.
+        """
+        limit = run.time_limit
+        if explored_for(problem) is problem or not self.memetic or limit is None:
+            self._evolve(problem, run, run.offer)
+            return
+        swarm = run.part(problem, "pso", _SWARM_SHARE * limit)
+        try:
+            registry.solver("pso")().search(problem, swarm)
+        finally:
+            if swarm.labels is not None:
+                run.offer(swarm.labels)
+                run.known = [*run.known, swarm.labels]
+        run.time_limit = (1.0 - _MOVES_SHARE) * limit
+        try:
+            self._evolve(problem, run, run.offer)
+        finally:
+            run.time_limit = limit
+        if run.labels is not None and not run.expired:
+            by_judge(problem, run, begun=True)
+            run.stop = Stop.TIME
 
     def explore(self, problem: Problem, run: Run) -> None:
         """Evolve until evaluations or time run out; whatever ends it, the archive is what is found."""
@@ -174,6 +199,8 @@ class FrontSearch:
         """The ends of the front, then generations with local search in between."""
         if self.run.start is not None:
             self._judge(self.run.start)
+        for labels in self.run.known:
+            self._judge(labels)
         if self.options.memetic:
             self._anchor()
             self._anchors = self._work
@@ -325,14 +352,23 @@ class FrontSearch:
             most = self._left / _TASKS
             return self.intensifier.leap(task.labels, test, task.classes, task.seed, most, seconds)
         test = self.intensifier.conditions(task.labels, task.share, task.seed)
-        return self.intensifier.improve(task.labels, test, self._rounds(task.labels), task.seed, seconds)
+        rounds = self._rounds(task.labels) * (task.patience if self._limit is None else 1)
+        return self.intensifier.improve(task.labels, test, rounds, task.seed, seconds)
 
     def _possible(self, task: Task) -> bool:
         """Whether the evaluations left are enough for a task; a leap makes do with what there is."""
         return task.classes is not None or self._affordable(task.labels, self._rounds(task.labels), 1.0)
 
     def _task(self) -> Task:
-        return next_task(self.archive, self.draw, leaps=self.intensifier.leaps)
+        return next_task(self.archive, self.draw, leaps=self.intensifier.leaps, scores=self._scores())
+
+    def _scores(self) -> Floats | None:
+        """What the members are worth by the one score that is asked for, if there is one."""
+        score = self.problem.structure(Score)
+        if self.explored is self.problem or score is None:
+            return None
+        loss, entropy = self.archive.costs.T
+        return np.array([score.of(one, -other) for one, other in zip(loss, entropy, strict=True)])
 
     def _join(self, infills: Population, labels: Labels) -> None:
         """Put the centroids of a partition in the place of a random newcomer."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import TOLERANCE, ClassTest, distance_from_table, largest_counts
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 from optmodels.partition import Labels, canonical
 from optmodels.price import Codes, Floats, Price
 from solvers.local_search.near import Near
@@ -137,7 +137,7 @@ def _anneal(room, test, near, best, least, first, last, steps, per_class, random
     total = room.prices.sum()
     if lacking <= TOLERANCE and total < least:
         least = total
-        best[:] = room.labels
+        copy_into(best, room.labels)
     for step in range(first, last):
         done = step / steps
         heat = per_class * _HOTTEST * (_COLDEST / _HOTTEST) ** done
@@ -181,7 +181,7 @@ def _anneal(room, test, near, best, least, first, last, steps, per_class, random
             lacking = room.lacks.sum()  # free of what rounding has gathered
             if lacking <= TOLERANCE:
                 least = total
-                best[:] = room.labels
+                copy_into(best, room.labels)
     return least
 
 

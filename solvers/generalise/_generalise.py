@@ -20,11 +20,13 @@ from optmodels.problem import Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import FrontSolver, Run
 from optmodels.structures import Levels, Structure
+from solvers.generalise.by_prices import improve_by_prices
 from solvers.generalise.climbing import Climb
 from solvers.generalise.merging import Merging
 
-# Combinations of levels that are gone through one by one.
+# Combinations of levels that are gone through one by one; of more than these so many on ways from bottom to top.
 MOST_COMBINATIONS = 20_000
+_FEWER_COMBINATIONS = 2_000
 # What records may be made to pay that are called back to a higher level, as a share of what those who call them would
 # pay at the top.
 _GENEROSITIES = (0.0, 0.02, 0.05, 0.1, 0.3, 1.0)
@@ -41,11 +43,15 @@ _EXACT_RECORDS = 24
 class Generalise(FrontSolver):
     """Combinations of levels from cheap to dear: records that are enough to be a class on one stay there.
 
-    Records that are too few wait for the next combination, or call back records of classes that can spare them. The
-    bound is what every record costs on the cheapest combination on which k records with it are equal. To disclose
-    less, everyone starts from a higher combination, or classes with different most frequent values are merged; a front
-    is made of `floors` such combinations and of merging, and of few records it is also found exactly in its
-    Pyomo view.
+    Records that are too few wait for the next combination, or call back records of classes that can spare them. Where
+    classes are on the lowest levels at which they are equal, these have prices, and local search goes on from the
+    better of this and of the cheapest classes first. The bound is what every record costs on the cheapest combination
+    on which k records with it are equal. Beyond 20,000 combinations only some ways from the lowest to the highest are
+    gone, and the bound is what every record costs with the k - 1 others that are nearest.
+
+    To disclose less, everyone starts from a higher combination, or classes with different most frequent values are
+    merged; a front is made of `floors` such combinations and of merging, and of few records it is also found exactly in
+    its Pyomo view.
 
     >>> import pandas as pd
     >>> from formulations import MajeedHwang
@@ -66,14 +72,7 @@ class Generalise(FrontSolver):
         whole("floors", self.floors, 2, "a front has two ends")
 
     def cannot(self, problem: Problem) -> str | None:
-        """It needs hierarchies with not too many combinations of levels, and few enough sensitive values to count."""
-        levels = problem.require(Levels)
-        combinations = prod(nodes.shape[1] for nodes in levels.nodes)
-        if combinations > MOST_COMBINATIONS:
-            return (
-                f"the hierarchies have {combinations:,} combinations of levels and it goes through "
-                f"{MOST_COMBINATIONS:,}: give hierarchies with fewer levels, or use 'usefulness'."
-            )
+        """It needs few enough sensitive values to count."""
         values, classes = int(problem.test.starts[-1]), problem.n // problem.test.k + 1
         if not problem.test.only_size and values * classes * len(_GENEROSITIES) > _MOST_COUNTS:
             return (
@@ -93,6 +92,8 @@ class Generalise(FrontSolver):
         for labels in stairs.climb(problem.test, run, prove=True):
             if not run.offer(labels) and levels.most_disclosure is not None:
                 _offer_merged(levels, levels.most_disclosure, labels, run)
+        if levels.least_levels and levels.most_disclosure is None:
+            improve_by_prices(levels, run, prove=not stairs.all)
         if levels.most_disclosure is not None:
             for floor in stairs.floors(self.floors):
                 if run.expired or (run.value is not None and stairs.costs[floor] * problem.n >= run.value):
@@ -129,7 +130,11 @@ class Stairs:
 
     def __init__(self, levels: Levels) -> None:
         level_costs = levels.costs()
-        combinations = np.array(list(product(*(range(len(costs)) for costs in level_costs))), np.int64)
+        self.all = prod(map(len, level_costs)) <= MOST_COMBINATIONS
+        if self.all:
+            combinations = np.array(list(product(*(range(len(costs)) for costs in level_costs))), np.int64)
+        else:
+            combinations = _ways_up(level_costs)
         costs = np.sum([costs[combinations[:, j]] for j, costs in enumerate(level_costs)], axis=0)
         order = np.lexsort([combinations.sum(axis=1), costs])
         self.combinations: NDArray[np.int64] = combinations[order]
@@ -159,7 +164,7 @@ class Stairs:
         steps: list[int] = np.flatnonzero(above).tolist()
         generosities = _GENEROSITIES if floor is None else _TYPICAL_GENEROSITIES
         climbs = [Climb(len(self.inverse), test, share, float(self.costs[-1])) for share in generosities]
-        if prove:
+        if prove and self.all:
             self._prove(test, run)
         for place, step in enumerate(steps):
             if run.expired:
@@ -182,6 +187,23 @@ class Stairs:
             if not np.isinf(least).any():
                 run.prove(float(least.sum()))
                 return
+
+
+def _ways_up(level_costs: tuple[NDArray[np.float64], ...]) -> NDArray[np.int64]:
+    """Combinations on random ways from the lowest to the highest, step by step; cheap steps tend to come first."""
+    draw = np.random.default_rng(0)
+    steps = [
+        (j, costs[level] - costs[level - 1]) for j, costs in enumerate(level_costs) for level in range(1, len(costs))
+    ]
+    found = {(0,) * len(level_costs): None}
+    most_paid = max((paid for _, paid in steps), default=0.0) or 1.0
+    while len(found) < _FEWER_COMBINATIONS:
+        at = np.zeros(len(level_costs), np.int64)
+        late = draw.random() * np.array([paid for _, paid in steps]) / most_paid + draw.random(len(steps))
+        for place in np.argsort(late).tolist():
+            at[steps[place][0]] += 1  # the next level of that attribute, whichever step it was
+            found.setdefault(tuple(at.tolist()))
+    return np.array(list(found), np.int64)
 
 
 def _possible(keys: Labels, test: ClassTest) -> NDArray[np.bool_]:

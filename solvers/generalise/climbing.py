@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, meets
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 from optmodels.partition import Labels, canonical
 
 Counts = NDArray[np.int64]
@@ -200,7 +200,7 @@ def take_along(home: Labels, waiting: Counts, dearest_first: Counts, test: Class
         if home[i] >= 0:
             sizes[place[home[i]]] += 1
     starts = np.zeros(n_classes + 1, np.int64)
-    starts[1:] = np.cumsum(sizes)
+    copy_into(starts[1:], np.cumsum(sizes))
     filled = starts[:-1].copy()
     for i in range(len(home)):
         if home[i] >= 0:

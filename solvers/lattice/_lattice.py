@@ -106,7 +106,7 @@ class _Search:
         else:
             extra = self._by_conditions(levels)
         if extra < inf and self.floor(levels) + extra < self.best:
-            if self._offer(levels):
+            if self._offer(levels, self.floor(levels) + extra):
                 self.best = self.floor(levels) + extra
             else:
                 extra = inf  # a hash that two groups share made them look like one
@@ -150,14 +150,18 @@ class _Search:
         ]
         return np.asarray(np.array(broken, np.bool_)[groups])
 
-    def _offer(self, levels: Levels) -> bool:
+    def _offer(self, levels: Levels, cost: float) -> bool:
+        """Whether the incumbent is then as good as the levels promise.
+
+        It may have been before: where nobody has a value that a higher level would join, the judge knew the lower one.
+        """
         groups = self._groups(levels)
         out = self._left_out(groups) if self.lattice.most_left_out else np.zeros(len(groups), np.bool_)
         if out.all():
             return False
-        before = self.run.value
         self.run.offer(np.where(out, LEFT_OUT, groups))
-        return self.run.value is not None and self.run.value != before
+        value = self.run.value
+        return value is not None and value * self.lattice.scale <= cost + 1e-9 * max(abs(cost), 1.0)
 
     def _prove(self, cost: float) -> None:
         self.run.prove(max(min(cost, self.best) - self.saved, 0.0) / self.lattice.scale)

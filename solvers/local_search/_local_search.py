@@ -5,17 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from optmodels.errors import whole
+from optmodels.halting import Flag
 from optmodels.parallel import cores
-from optmodels.partition import Labels
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
-from optmodels.structures import Priced
+from optmodels.structures import Priced, compiled_price
+from optmodels.suppression import Suppression
+from solvers.local_search.boxes import takes
 from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
 from solvers.local_search.descent import WORKERS
 from solvers.local_search.descents import descent_for
+from solvers.local_search.leaving_out import in_turns, mixed_enough
 from solvers.local_search.search import Schedule, follow, improve
 
 __all__ = ["LocalSearch", "improve"]
@@ -35,6 +41,8 @@ class LocalSearch(Solver):
     without it and without a time limit it ends when longer and longer coolings no longer help.
     `workers` search shares of the classes side by side, and another number of them is another search: unless given they
     are as many as there are cores where the clock decides anyway, and the same on any machine otherwise.
+    Leaving out records is a move of the search where prices are those of hierarchies under k, and done in turns with it
+    elsewhere.
     """
 
     name: ClassVar[str] = "local_search"
@@ -54,35 +62,65 @@ class LocalSearch(Solver):
             return self.workers
         return WORKERS if self.iterations is not None or run.time_limit is None else cores()
 
+    def decides_suppression(self, problem: Problem) -> bool:
+        """Whom to leave out is part of the search where classes have compiled prices."""
+        priced = problem.structure(Priced)
+        return priced is not None and priced.compiled is not None
+
     def search(self, problem: Problem, run: Run) -> None:
-        """Start from the given partition or from k-d cuts, and improve until time, iterations or ideas run out."""
+        """Start from the given partition or a construction, and improve until time, iterations or ideas run out."""
         priced = problem.structure(Priced)
         if priced is None or priced.compiled is None:
             by_judge(problem, run, self.iterations)
             return
-        price, test, n_classes = priced.compiled, priced.test, priced.n_classes
-        start = None
-        if run.start is not None:
-            start = make_feasible(price, test, run.start, n_classes)
-        if start is None:
-            start = first_partition(price, test, n_classes)
-        if start is None:
-            run.details["start"] = "no partition that meets the conditions was found to start from"
-            return
-        offers = _Offers(run)
-        offers.offer(start)
-        descent = descent_for(price, test, start, n_classes=n_classes, seed=run.seed, workers=self._workers(run))
-        seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
-        try:
-            schedule = Schedule(seconds=seconds, iterations=self.iterations)
-            finished = follow(descent, schedule, offers.offer, lambda: run.interrupt.pressed)
-        finally:
-            run.offer(descent.best)
+        with run.halting() as halt:
+            start = _start(priced, run, halt)
+            if start is None:
+                run.details["start"] = "no partition that meets the conditions was found to start from"
+                return
+            offers = _Offers(run)
+            offers.offer(start)
+            if priced.suppression.most and not takes(priced.compiled, priced.test, priced.n_classes):
+                workers = self._workers(run)
+                finished = in_turns(priced, start, run, offers.offer, workers=workers, iterations=self.iterations)
+            else:
+                finished = self._descend(priced, start, run, offers, halt)
         run.interrupt.heed()
         if not finished:
             run.stop = Stop.TIME
         elif self.iterations is not None:
             run.stop = Stop.ITERATIONS
+
+    def _descend(self, priced: Priced, start: Labels, run: Run, offers: _Offers, halt: Flag) -> bool:
+        """One search from beginning to end; False if the clock ended it."""
+        descent = descent_for(
+            compiled_price(priced),
+            priced.test,
+            start,
+            n_classes=priced.n_classes,
+            seed=run.seed,
+            workers=self._workers(run),
+            suppression=Suppression(priced.suppression.most, priced.left_out_price),
+            halt=halt,
+        )
+        seconds = None if run.time_limit is None else max(run.remaining, 1e-3)
+        try:
+            schedule = Schedule(seconds=seconds, iterations=self.iterations)
+            return follow(descent, schedule, offers.offer, lambda: run.interrupt.pressed)
+        finally:
+            run.offer(descent.best)
+
+
+def _start(priced: Priced, run: Run, halt: Flag) -> Labels | None:
+    """The given partition mended, a construction, or one of records that can be mixed; None if none was found."""
+    price, test, n_classes = compiled_price(priced), priced.test, priced.n_classes
+    start = None
+    if run.start is not None:
+        given = np.where(run.start == LEFT_OUT, run.start.max() + 1, run.start)  # those left out are to be merged
+        start = make_feasible(price, test, given, n_classes)
+    if start is None:
+        start = first_partition(price, test, n_classes, halt)
+    return mixed_enough(priced) if start is None and priced.suppression.most else start
 
 
 class _Offers:

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, broken_classes, meets, only_size
+from optmodels.conditions.dealing import deal
+from optmodels.halting import Flag
 from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import HIERARCHY, Price
@@ -29,15 +31,27 @@ REPEATED = 2
 MOST_KINDS = 20_000  # merging compares each with all
 
 
-def first_partition(price: Price, test: ClassTest, n_classes: int | None = None) -> Labels | None:
+def first_partition(
+    price: Price, test: ClassTest, n_classes: int | None = None, halt: Flag | None = None
+) -> Labels | None:
     """A partition that meets the conditions, in exactly `n_classes` classes if given; None if none was found.
 
-    Where many records are equal, the cheaper of cuts and of equal records merged until the conditions hold.
+    Where many records are equal, the cheaper of cuts and of equal records merged until the conditions hold. A flag that
+    is raised makes short work of what takes long.
     """
-    if (labels := by_nodes(price, test, n_classes)) is not None:
+    if (labels := by_nodes(price, test, n_classes, halt)) is not None:
         return labels
     starts = (construct(price, test, n_classes) for construct in CONSTRUCTIONS)
-    return min((labels for labels in starts if labels is not None), key=price.total, default=None)
+    labels = min((labels for labels in starts if labels is not None), key=price.total, default=None)
+    return by_counts(price, test, n_classes) if labels is None else labels
+
+
+def by_counts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+    """Prescribed classes that no cuts lead to, found by their counts of sensitive values where the table is small."""
+    if n_classes is None or n_classes * test.k > price.n:
+        return None
+    places = embed(price)
+    return deal(test, n_classes, np.argsort(places[:, 0], kind="stable") if places.shape[1] else None).labels
 
 
 def by_kinds(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
@@ -75,11 +89,11 @@ def by_cuts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | No
     return labels
 
 
-def by_nodes(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:
+def by_nodes(price: Price, test: ClassTest, n_classes: int | None, halt: Flag | None = None) -> Labels | None:
     """The cheapest classes first, where prices are those of nodes of hierarchies; merged where more than k is asked."""
     if price.kind != HIERARCHY or n_classes is not None:
         return None
-    labels = cheapest_first(price, test.k)
+    labels = cheapest_first(price, test.k, halt=halt)
     if labels is None or test.only_size:
         return labels
     merged = merge_until_met(price, test, labels)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from optmodels.halting import Flag
 from optmodels.kernels import kernel, part
 from optmodels.parallel import cores
 from optmodels.partition import group_rows, members
@@ -52,8 +53,11 @@ def embed(price: Price, seed: int = 0) -> Floats:
     return np.ascontiguousarray(np.hstack(columns))
 
 
-def neighbourhoods(price: Price, length: int, seed: int = 0) -> Near:
-    """Lists of the `length` nearest points of each point: exact for tables of moderate size, else by random trees."""
+def neighbourhoods(price: Price, length: int, seed: int = 0, halt: Flag | None = None) -> Near:
+    """Lists of the `length` nearest points of each point: exact for tables of moderate size, else by random trees.
+
+    A flag that is raised ends the search for them through hierarchies, with what was found until then.
+    """
     places = np.hstack([price.numeric, price.codes]) if price.kind == HIERARCHY else embed(price, seed)
     point = np.zeros(price.n, np.int64)
     if places.shape[1]:
@@ -62,7 +66,8 @@ def neighbourhoods(price: Price, length: int, seed: int = 0) -> Near:
     distinct = places[rows[starts[:-1]]]
     length = min(length + 1, len(distinct))
     if price.kind == HIERARCHY:
-        lists = nearest_by_nodes(distinct, price.numeric.shape[1], price.climbs, length, np.random.default_rng(seed))
+        draw = np.random.default_rng(seed)
+        lists = nearest_by_nodes(distinct, price.numeric.shape[1], price.climbs, length, draw, halt)
     elif distinct.size <= EXACT_CELLS:
         p = 2 if price.kind == SPREAD else 1
         found = cKDTree(distinct).query(distinct, k=np.arange(1, length + 1), p=p, workers=cores())[1]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from optmodels.kernels import kernel, part
+from optmodels.kernels import copy_into, kernel, part
 from solvers._construction.box_search import distance_to, furthest
 from solvers._construction.box_tree import BoxTree, Floats, Rows
 
@@ -47,7 +47,7 @@ def _fill(drifting: Drifting, tree: BoxTree) -> None:
 def furthest_now(drifting: Drifting, tree: BoxTree, point: Floats) -> int:
     """The row furthest from where the point is now, the first of several."""
     drifting.way[0] += _step(tree, drifting.point, point)
-    drifting.point[:] = point
+    copy_into(drifting.point, point)
     way, slack = drifting.way
     best, most, count = -1, -1.0, 0
     patience = 64 + drifting.sizes[0] // 16  # beyond which the tree is the quicker to ask

@@ -13,6 +13,7 @@ from optmodels.problem import Problem
 from optmodels.problem.patience import NoLongerWanted, as_long_as
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
+from optmodels.structures import Priced
 from solvers.milp.call import Call, Outcome
 
 # MILP solvers hold rows and integrality to tolerances: a bound this close to the incumbent's value is that value.
@@ -74,6 +75,9 @@ class Milp(Solver):
         """
         if run.labels is None:
             run.offer(np.zeros(problem.n, np.int64))  # everyone in one class: the crudest release, often feasible
+        priced = problem.structure(Priced)
+        if priced is not None and priced.compiled is not None:
+            run.prove(0.0)  # no compiled price is negative: something is known however large the model is
         began = run.seconds
         try:
             with as_long_as(lambda: not run.expired):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from optmodels.errors import InputError, finite, unknown, whole
+from optmodels.errors import InputError, RefusedError, finite, unknown, whole
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solution import Stop
@@ -18,9 +18,11 @@ from optmodels.structures import Assignment, Centroids, Structure
 from solvers.evolution.intensify import Improved, Intensifier
 from solvers.evolution.settle import intensifier_of
 from solvers.evolution.standing import Standing, explored_for
+from solvers.pso.authors import PENALTY, AuthorsFlight
 from solvers.pso.flight import Flight
+from solvers.pso.published import PublishedRelease
 
-Swarm = Literal["paper", "pymoo"]
+Swarm = Literal["paper", "authors", "pymoo"]
 
 _POLISH_ROUNDS = 20  # of ruin and recreate, for each class
 _POLISH_SHARE = 0.2  # of the time, or of the evaluations
@@ -46,10 +48,14 @@ class Pso(FrontSolver):
     `faithful`, with its violations, and in words as `remark`; offered, and so returned, is only what satisfies the
     conditions. `Flight.best_labels` has its classes.
 
+    `swarm='authors'` is the authors' program, which differs from their text (`AuthorsFlight` says how) and gives the
+    figures of their tables; else it is as faithful, with a `penalty` of 1/500. `published` hands out what either of
+    them would release, with a warning where it breaks the conditions.
+
     A front is made of one swarm for each of `lambdas`, minimising the first objective plus lambda times the others (as
-    costs), and of all that their particles have met. `swarm` is 'paper' or, for one answer, 'pymoo'. Categories move by
-    the transfer function |v / sqrt(v^2 + 1)|: the chance that a coordinate takes the common best's category, or the own
-    best's.
+    costs), and of all that their particles have met. `swarm` is 'paper', 'authors' or, for one answer, 'pymoo'.
+    Categories move by the transfer function |v / sqrt(v^2 + 1)|: the chance that a coordinate takes the common best's
+    category, or the own best's.
 
     `evaluations`, where given, replaces `iterations`: scored particles, and polishing by the work it takes, if a share
     of them affords it. Lambdas have equal parts, also of the time. The step under way is finished.
@@ -63,18 +69,23 @@ class Pso(FrontSolver):
     """
 
     name: ClassVar[str] = "pso"
-    summary: ClassVar[str] = "MO-OBAM's particle swarm, mended and polished (or faithful, or pymoo's); heuristic"
+    summary: ClassVar[str] = "MO-OBAM's particle swarm, mended and polished (or as published, or pymoo's); heuristic"
     requires: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
 
     particles: int = 20
     iterations: int = 50
     n_centroids: int | None = None
-    penalty: float = 1.0
+    penalty: float | None = None
     faithful: bool = False
     swarm: Swarm = "paper"
     lambdas: tuple[float, ...] = (0.0001, 0.001, 0.01, 0.1, 1.0)
     evaluations: int | None = None
+
+    @property
+    def as_published(self) -> bool:
+        """A faithful swarm that finds nothing says so."""
+        return self.faithful
 
     def __post_init__(self) -> None:
         if self.swarm not in get_args(Swarm):
@@ -85,7 +96,8 @@ class Pso(FrontSolver):
             whole("evaluations", self.evaluations, 1)
         if self.n_centroids is not None:
             whole("n_centroids", self.n_centroids, 1)
-        finite("penalty", self.penalty, "a missing record is a cost")
+        if self.penalty is not None:
+            finite("penalty", self.penalty, "a missing record is a cost")
         if not isinstance(self.lambdas, (tuple, list)) or not self.lambdas:
             raise InputError(f"lambdas must be one weight or more, as in (0.01, 0.1), not {self.lambdas!r}.")
         for weight in self.lambdas:
@@ -93,15 +105,23 @@ class Pso(FrontSolver):
         if self.faithful and self.swarm != "paper":
             raise InputError("faithful is about the paper's swarm: use it with swarm='paper'.")
 
+    @property
+    def unmended(self) -> bool:
+        """Whether particles are scored as they are and only pay for what they break."""
+        return self.faithful or self.swarm == "authors"
+
     def cannot(self, problem: Problem) -> str | None:
         """The faithful swarm knows the loss around raw centroids only."""
-        if self.faithful and (problem.structure(Assignment) or not problem.require(Centroids).scales):
-            return "the faithful swarm scores raw centroids as MO-OBAM does, which this model does not: drop faithful."
+        if self.unmended and (problem.structure(Assignment) or not problem.require(Centroids).scales):
+            dropped = "faithful" if self.faithful else "swarm='authors'"
+            return (
+                f"the published swarm scores raw centroids as MO-OBAM does, which this model does not: drop {dropped}."
+            )
         return None
 
     def refuses_front(self, problem: Problem) -> str | None:
         """Pymoo's swarm has one answer."""
-        if self.swarm != "paper":
+        if self.swarm == "pymoo":
             return f"swarm='{self.swarm}' has one answer, no front: use swarm='paper'."
         return super().refuses_front(problem)
 
@@ -120,9 +140,9 @@ class Pso(FrontSolver):
             finally:
                 used = flight.evaluations
                 run.details.update(evaluations=used)
-                if self.faithful and (particle := flight.described()):
+                if self.unmended and (particle := flight.described()):
                     run.details.update(
-                        faithful=particle, remark=f"The faithful swarm's best particle {_words(particle)}."
+                        faithful=particle, remark=f"The published swarm's best particle {_words(particle)}."
                     )
         run.stop = Stop.ITERATIONS if run.seconds < budget.fly_until else Stop.TIME
         if run.labels is not None and (better := self.polished(intensifier, run, run.labels, budget)):
@@ -153,21 +173,37 @@ class Pso(FrontSolver):
                     f"lambda {particle['lambda']:g} {_words(particle)}" for particle in swarms.best_particles
                 )
                 run.details.update(
-                    faithful=swarms.best_particles, remark=f"The faithful swarms' best particles: {words}."
+                    faithful=swarms.best_particles, remark=f"The published swarms' best particles: {words}."
                 )
             for labels in swarms.standing.archive.partitions():
                 run.keep(labels)
 
     def flight(self, problem: Problem, seed: int, weight: float = 0.0) -> Flight:
         """A swarm before its first step, with `weight` on all objectives but the first."""
-        return Flight(
+        kind = AuthorsFlight if self.swarm == "authors" else Flight
+        usual = PENALTY if self.swarm == "authors" else 1.0
+        return kind(
             problem,
             seed,
             weight,
             particles=self.particles,
             n_centroids=self.n_centroids,
-            penalty=self.penalty if self.faithful else None,
+            penalty=(usual if self.penalty is None else self.penalty) if self.unmended else None,
         )
+
+    def published(self, problem: Problem, seed: int = 0) -> PublishedRelease:
+        """What the published swarm would release after its iterations: raw centroids, whether they keep k or not.
+
+        Where they do not, a warning says so and the release says whom it concerns. `solve` never returns such classes.
+        """
+        if not self.unmended:
+            raise InputError("Only a published swarm can break k: use swarm='authors' or faithful=True, or solve.")
+        if reason := self.cannot(problem):
+            raise RefusedError(f"There is no such release: {reason}")
+        flight = self.flight(problem, seed)
+        while flight.iterations < self.iterations:
+            flight.step()
+        return PublishedRelease.of(flight)
 
     def _by_pymoo(self, problem: Problem, run: Run, intensifier: Intensifier) -> tuple[Budget, int]:
         from pymoo.algorithms.soo.nonconvex.pso import PSO
@@ -194,7 +230,7 @@ class Pso(FrontSolver):
 
     def budget(self, run: Run, intensifier: Intensifier, n_centroids: int, place: int = 0, swarms: int = 1) -> Budget:
         """What one of several swarms may use: the time until its turn is over, and an equal part of evaluations."""
-        for_polish = 0.0 if self.faithful else _POLISH_SHARE
+        for_polish = 0.0 if self.unmended else _POLISH_SHARE
         begin = run.seconds
         end = np.inf if run.time_limit is None else max(begin, run.time_limit * (place + 1) / swarms)
         steps, polish = self.iterations, np.inf
@@ -210,7 +246,7 @@ class Pso(FrontSolver):
         rounds = _POLISH_ROUNDS * (int(labels.max()) + 1)
         while rounds > 1 and intensifier.expected(labels, rounds) > budget.polish:
             rounds //= 2
-        if self.faithful or intensifier.expected(labels, rounds) > budget.polish:
+        if self.unmended or intensifier.expected(labels, rounds) > budget.polish:
             return None
         seconds = max(budget.polish_until - run.seconds, 1e-3) if np.isfinite(budget.polish_until) else None
         return intensifier.improve(labels, intensifier.conditions(labels), rounds, run.seed, seconds)
@@ -252,7 +288,7 @@ class Swarms:
                         self.standing.archive.add(costs[i], partial(decoded.labels, i))
                     self._tell(f"lambda {weight:g}, iteration {flight.iterations}")
         finally:
-            if self.options.faithful and (particle := flight.described()):
+            if self.options.unmended and (particle := flight.described()):
                 self.best_particles.append({"lambda": weight, **particle})
         if flight.iterations < budget.steps:
             self.run.stop = Stop.TIME
@@ -278,8 +314,9 @@ def _intensifier(problem: Problem, run: Run) -> Intensifier:
 
 
 def _words(particle: Mapping[str, Any]) -> str:
-    """What a faithful swarm's best particle is worth and what it breaks, in words."""
+    """What a published swarm's best particle is worth and what it breaks, in words."""
     values = ", ".join(f"{name} {value:.4g}" for name, value in particle["values"].items())
+    values += f" (a loss of {particle['loss_around_centroids']:.4g} around the centroids it would release)"
     k, below = particle["classes_below_k"], particle["records_in_classes_below_k"]
     broken = [f"k in {k} of {particle['classes']} classes ({below} records)"] if k else []
     broken += [f"{name} ({amount})" for name, amount in particle["violations"].items() if amount and name != "k"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from optmodels.centroids.centres import centred_prices
 from optmodels.partition import Labels
-from optmodels.price import Floats
+from optmodels.price import Floats, Price
 from optmodels.problem import Problem
 from optmodels.structures import Centroids, Score
 
@@ -47,13 +47,17 @@ class Flight:
             np.arange(self.space.width) < price.numeric.shape[1], self.space.n_centroids
         )  # which coordinates are numbers
         self.span = np.where(self.numeric, self.space.high - self.space.low, 1.0)
-        rows = self.draw.integers(problem.n, size=(particles, self.space.n_centroids))
-        records = np.concatenate([price.numeric[rows], price.codes[rows]], axis=2)
-        self.positions = records.reshape(particles, -1).astype(np.float64)
+        self.positions = self._started(particles, price)
         self.velocities = np.zeros_like(self.positions)
         self.own_best, self.own_costs = self.positions.copy(), np.full(particles, np.inf)
         self.best, self.best_cost = self.positions[0].copy(), np.inf
         self.iterations = 0
+
+    def _started(self, particles: int, price: Price) -> Floats:
+        """Random records as first centroids."""
+        rows = self.draw.integers(price.n, size=(particles, self.space.n_centroids))
+        records = np.concatenate([price.numeric[rows], price.codes[rows]], axis=2)
+        return records.reshape(particles, -1).astype(np.float64)
 
     @property
     def evaluations(self) -> int:
@@ -80,15 +84,22 @@ class Flight:
         others = self.weight * costs[:, 1:].sum(axis=1)
         if self.penalty is None:
             return np.where(missing > 0, np.inf, costs[:, 0] + others)
-        problem = self.problem
-        score = problem.structure(Score)
-        scales = problem.require(Centroids).scales
-        prices = centred_prices(decoded.coarse.units, decoded.partitions.labels, *self.space.matrices(self.positions))
-        losses = prices / next(iter(scales.values()), 1.0)
+        score = self.problem.structure(Score)
+        losses = self._raw_losses(decoded, self.positions)
         if score is not None:
-            entropies = decoded.partitions.entropies.sum(axis=1)
+            entropies = self._entropies(decoded)
             losses = np.array([score.of(loss, bits) for loss, bits in zip(losses, entropies, strict=True)])
         return np.asarray(losses + others + self.penalty * missing)
+
+    def _raw_losses(self, decoded: Decoded, positions: Floats) -> Floats:
+        """What partitions lose around the centroids themselves, which the published swarm releases."""
+        prices = centred_prices(decoded.coarse.units, decoded.partitions.labels, *self.space.matrices(positions))
+        scales = self.problem.require(Centroids).scales
+        return np.asarray(prices / next(iter(scales.values()), 1.0))
+
+    def _entropies(self, decoded: Decoded) -> Floats:
+        """Bits of every partition: the sum over sensitive attributes of the least entropy of a class."""
+        return np.asarray(decoded.partitions.entropies.sum(axis=1))
 
     def _move(self) -> None:
         shape = self.positions.shape
@@ -111,17 +122,20 @@ class Flight:
         """The class of each record under the best particle; in the faithful swarm it may break the conditions."""
         return self.native.labels(self.best)
 
-    def described(self) -> dict[str, object]:
+    def described(self) -> dict[str, Any]:
         """What the best particle is worth, violations and all; nothing before the first step."""
         if not np.isfinite(self.best_cost):
             return {}
         labels = self.best_labels
+        decoded = self.space.decode(self.best[None], mend=False)
+        raw = float(self._raw_losses(decoded, self.best[None])[0]) if self.penalty is not None else None
         evaluation = self.problem.evaluate(labels)
         sizes = np.bincount(labels)
         below = sizes < self.problem.conditions.k
         return {
             "fitness": self.best_cost,
             "values": {name: float(value) for name, value in evaluation.values.items()},
+            "loss_around_centroids": raw,
             "classes": len(sizes),
             "classes_below_k": int(below.sum()),
             "records_in_classes_below_k": int(sizes[below].sum()),

@@ -8,6 +8,7 @@ from formulations import Aminifar, LiangSamavi, MajeedHwang, Mass, Microaggregat
 from optmodels import registry
 from optmodels.errors import RefusedError
 from optmodels.problem import Formulation, Problem
+from optmodels.solver import Solver
 from optmodels.testing import check_solver, small_table
 
 CONDITIONS: dict[str, Formulation] = {
@@ -26,6 +27,11 @@ SCORES: dict[str, Formulation] = {
     "normalised": MoObam(k=2, objective="normalised", lam=0.4),
     "distinct": MoObam(k=2, objective="lambda", lam=0.01, distinct_l=2),
 }
+
+
+def quick(name: str) -> Solver:
+    """The solver; where it is 'auto', one whose fronts take few evaluations if it is evaluations that they take."""
+    return registry.configured(registry.solver(name), {"evaluations": 100} if name == "auto" else {})
 
 
 def tables(formulation: Formulation, n: int, *, repeated: bool = False) -> Callable[[int], Problem]:
@@ -47,12 +53,12 @@ def test_milp(condition: str) -> None:
 @pytest.mark.parametrize("score", SCORES)
 @pytest.mark.parametrize("solver", ["epsilon", "milp", "auto"])
 def test_scores(solver: str, score: str) -> None:
-    check_solver(registry.solver(solver)(), tables(SCORES[score], 6), seeds=range(2))
+    check_solver(quick(solver), tables(SCORES[score], 6), seeds=range(2))
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
 def test_auto(condition: str) -> None:
-    check_solver(registry.solver("auto")(), tables(CONDITIONS[condition], 8), seeds=range(2))
+    check_solver(quick("auto"), tables(CONDITIONS[condition], 8), seeds=range(2))
 
 
 @pytest.mark.parametrize("condition", CONDITIONS)
@@ -137,7 +143,7 @@ def test_generalisation(solver: str, levels: str) -> None:
 @pytest.mark.parametrize("levels", [name for name in LEVELS if name != "flexible"])
 @pytest.mark.parametrize("solver", ["milp", "auto"])
 def test_exact_levels(solver: str, levels: str) -> None:
-    check_solver(registry.solver(solver)(), tables(LEVELS[levels], 7), seeds=range(2))
+    check_solver(quick(solver), tables(LEVELS[levels], 7), seeds=range(2))
 
 
 @pytest.mark.parametrize("solver", ["univariate", "mass", "network"])

@@ -151,7 +151,7 @@ class TestDecoding:
     @pytest.mark.parametrize("solver", ["nsga2", "pso", "local_search", "blocks"])
     def test_two_capped_attributes_are_kept(self, solver: str) -> None:
         problem = Aminifar(n_clusters=2, centres="free", alpha=2).build(small_table(8, sensitive=2, values=2))
-        check_solution(solution := registry.solver(solver)().solve(problem, time_limit=2))
+        check_solution(solution := registry.solver(solver)().solve(problem, time_limit=0.5))
         assert solution.labels is not None
 
     def test_nearest_centres_are_no_classes(self) -> None:

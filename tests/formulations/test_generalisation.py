@@ -217,3 +217,25 @@ def test_a_suppressed_cell_counts_one() -> None:
         inside = problem.evaluate(np.zeros(10, np.int64)).values["loss"]
         assert problem.evaluate(kept).values["loss"] <= inside + 0.4
         assert problem.evaluate(kept).values["loss"] >= 0.4
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_best_levels_in_levels_used_are_found_and_their_loss_is_that_of_the_levels(seed: int) -> None:
+    table = random_table(seed, 7, attributes=2)
+    weights = {"c0": 3.0, "c1": 0.5, "x0": 1.0}
+    problem = Generalisation(k=2, scheme="full-domain", measure="levels", weights=weights).build(table)
+    best = LatticeSearch().solve(problem)
+    assert best.status.value == "optimal"
+    assert best.values["loss"] == pytest.approx(best_loss(problem))
+    assert best.labels is not None
+    levels = problem.levels(best.labels)  # type: ignore[attr-defined]
+    heights = [max(problem.table.hierarchy(name).nodes.shape[1] - 1, 1) for name in table.quasi]
+    used = sum(weights[name] * level / height for name, level, height in zip(table.quasi, levels, heights, strict=True))
+    assert best.values["loss"] == pytest.approx(used / sum(weights.values()))
+
+
+def test_levels_used_are_a_measure_of_the_same_levels_for_everybody() -> None:
+    with pytest.raises(InputError, match="full-domain"):
+        Generalisation(k=2, measure="levels")
+    with pytest.raises(InputError, match="measure"):
+        Generalisation(k=2, scheme="full-domain", measure="level")  # type: ignore[arg-type]

@@ -326,3 +326,14 @@ def test_unordered_values_of_which_most_occur_once_are_learnt_in_silence(recwarn
     table = Table(frame, quasi={"age": "numeric"}, sensitive="name")
     assert sum(MajeedHwang(k=2, trees=3).build(table).usefulness.values()) == pytest.approx(100)
     assert not recwarn.list
+
+
+def test_a_forest_that_is_grown_again_on_shuffled_values_finds_what_tells() -> None:
+    draw = np.random.default_rng(0)
+    features = draw.integers(0, 5, (300, 3)).astype(np.float32)
+    secret = (features[:, 0] > 2).astype(np.int32)
+    for rebuilt in (False, True):
+        ratios = permutation_ratios(features, secret, 8, np.random.default_rng(1), tried=3, rebuilt=rebuilt)
+        assert ratios.argmin() == 0, "shuffling what tells hurts most"
+    with pytest.raises(InputError, match="tried"):
+        MajeedHwang(k=2, tried=0)

@@ -282,7 +282,7 @@ def test_files_read_back_to_the_same_audit(staff, tmp_path, method):
     made.save_audit(tmp_path / "r.json")
     made.save_report(tmp_path / "r.html")
     assert "&lt;none&gt;" in (tmp_path / "r.html").read_text()
-    assert sorted(os.listdir(tmp_path)) == ["r.csv", "r.html", "r.json", "r.parquet"]
+    assert sorted(os.listdir(tmp_path)) == ["r.csv", "r.html", "r.json", "r.parquet", "r.promise.json"]
 
 
 def test_provenance_grows(staff):

@@ -14,7 +14,8 @@ from optmodels.datasets import load
 from optmodels.errors import InputError
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.roles import MoreRoles, Roles, SomeRoles, given_roles, role_names
+from optmodels.table.role_types import MoreRoles, SomeRoles
+from optmodels.table.roles import Roles, given_roles, role_names
 
 finite = st.floats(0, allow_infinity=False)
 scalars = st.one_of(st.text(max_size=5), st.integers(), st.floats(allow_nan=False, allow_infinity=False))

@@ -127,3 +127,26 @@ def test_who_was_asked_about_is_said() -> None:
     assert found.to_dict()["asked"] == {"original": "original", "release": "released"}
     assert "original rows (original's models), released rows (release's models)" in found.figure().layout.title.text
     assert found.figure().data[1].y.tolist() == AFTER * 2
+
+
+def test_one_version_against_another_is_the_summary_where_the_other_is_the_original() -> None:
+    utility = by_hand()
+    whole = utility.summary
+    summary = whole[whole["version"] == "release"].set_index(["classifier", "metric"])
+    found = utility.between("release", "original").set_index(["classifier", "metric"])
+    for column in ("difference", "p", "p_resampled"):
+        np.testing.assert_allclose(found[column], summary.loc[found.index, column])
+    back = utility.between("original", "release").set_index(["classifier", "metric"])
+    np.testing.assert_allclose(back["difference"], -found["difference"])
+    assert by_hand(paired=False).between("release", "original")["p_resampled"].isna().all()
+
+
+def test_rows_drawn_as_they_come_are_not_stratified() -> None:
+    target = np.repeat([0, 1], [90, 10]).astype(np.int32)
+    drawn = [target[asked].mean() for _, asked in Protocol(splits=20, test_share=0.2, stratified=False).rows(target)]
+    kept = [target[asked].mean() for _, asked in Protocol(splits=20, test_share=0.2).rows(target)]
+    assert len(set(kept)) == 1
+    assert len(set(drawn)) > 1
+    assert "stratified" not in Protocol(stratified=False).describe()
+    with pytest.raises(ValueError, match="stratified"):
+        Protocol(folds=5, stratified=False)

@@ -49,14 +49,14 @@ def test_optimum_or_bound_whatever_may_be_listed(most_listed: int, seed: int, mo
 @pytest.mark.parametrize("n_clusters", [None, 4])
 def test_ties_of_equal_records_are_not_listed(n_clusters: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
     listed: list[int] = []
-    original = every_class._cheaper_than
+    original = every_class.cheaper_than
 
     def counted(*arguments: object) -> object:
         classes, costs = original(*arguments)
         listed.append(len(classes))
         return classes, costs
 
-    monkeypatch.setattr(every_class, "_cheaper_than", counted)
+    monkeypatch.setattr(every_class, "cheaper_than", counted)
     monkeypatch.setattr(every_class, "_MOST_LISTED", 10_000)
     best = EveryClass(problem_of(equal_records(16), n_clusters).require(Priced)).best(np.zeros(1))
     assert best is not None
@@ -115,7 +115,7 @@ def test_skewed_numbers_end_and_are_proven(seed: int | None) -> None:
 
 
 def test_a_front_without_time_does_not_claim_to_have_converged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(EveryClass, "best", lambda *_: every_class.Best(0.0))
+    monkeypatch.setattr(EveryClass, "best", lambda *_, **__: every_class.Best(0.0))
     front = Epsilon().pareto(problem_of(small_table(8)), time_limit=100)
     assert front.details["complete"] is False
     assert front.details["stop"] == "time"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,10 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from formulations import MajeedHwang, Microaggregation
+from formulations.majeed_hwang._majeed_hwang import LevelRule
 from optmodels import Hierarchy, Table, registry
 from optmodels.errors import InputError, RefusedError
 from optmodels.front import ParetoFront
-from optmodels.partition import class_sizes
+from optmodels.halting import lowered
+from optmodels.partition import canonical, class_sizes
+from optmodels.price import by_levels
 from optmodels.problem import Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress
@@ -21,6 +26,7 @@ from optmodels.testing import brute_force, brute_force_front, check_solution, sm
 from solvers import pareto, solve
 from solvers.auto import choice
 from solvers.generalise import Generalise
+from solvers.generalise.by_prices import with_nearest
 from solvers.generalise.merging import Merging
 
 SAME = 1e-7
@@ -192,13 +198,40 @@ def test_time_and_ctrl_c_leave_the_best_so_far() -> None:
     assert stopped.stop is Stop.INTERRUPTED
 
 
-def test_other_models_and_too_many_levels_are_refused() -> None:
+def test_other_models_are_refused() -> None:
     with pytest.raises(RefusedError, match="not released through hierarchies"):
         Generalise().solve(Microaggregation(k=2).build(small_table()))
-    frame = pd.DataFrame({f"q{j}": range(100) for j in range(7)} | {"flag": [0, 1] * 50})
+
+
+@pytest.mark.parametrize("levels", ["least", "flexible"])
+def test_any_number_of_combinations_of_levels_is_taken(levels: LevelRule) -> None:
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame({f"q{j}": draw.integers(0, 100, 60) for j in range(7)} | {"flag": [0, 1] * 30})
     table = Table(frame, quasi=dict.fromkeys(list(frame)[:-1], "numeric"), sensitive="flag")
-    with pytest.raises(RefusedError, match="78,125 combinations of levels"):
-        Generalise().solve(MajeedHwang(k=2).build(table))
+    problem = MajeedHwang(k=2, levels=levels, weights=dict.fromkeys(table.quasi, 1.0)).build(table)
+    found = Generalise().solve(problem)
+    check_solution(found)
+    everyone = problem.evaluate(np.zeros(60, np.int64)).values["distortion"]
+    assert found.value is not None
+    if levels == "least":
+        assert found.bound is not None
+        assert 0 < found.bound <= found.value < 0.8 * everyone
+    else:
+        assert found.value <= everyone
+
+
+@settings(max_examples=20)
+@given(SEEDS)
+def test_prices_by_levels_and_their_bound_are_those_of_the_model(seed: int) -> None:
+    problem = tiny(seed)
+    levels = problem.require(Levels)
+    price = by_levels(levels.leaves, levels.nodes, levels.costs())
+    labels = canonical(np.random.default_rng(seed).integers(0, 3, problem.n))
+    assert price.total(labels) == pytest.approx(problem.evaluate(labels).values["distortion"])
+    k = levels.test.k
+    nearest = with_nearest(price.codes, price.climbs, k, lowered())
+    for rows in combinations(range(problem.n), k):
+        assert price.of(np.array(rows)) / k >= nearest[list(rows)].max() - 1e-9
 
 
 def test_more_sensitive_values_than_can_be_counted_in_every_class_are_refused() -> None:
@@ -245,10 +278,14 @@ def test_merging_counts_what_the_judge_counts(seed: int) -> None:
         assert not problem.violations(labels)["k"]
 
 
-def test_auto_takes_the_construction_where_levels_are_too_many_or_another_target_comes_first() -> None:
+def test_auto_takes_it_however_many_levels_there_are_unless_another_target_comes_first() -> None:
     draw = np.random.default_rng(0)
     frame = pd.DataFrame({f"q{j}": draw.integers(0, 30, 200) for j in range(9)} | {"flag": [0, 1] * 100})
     table = Table(frame, quasi=dict.fromkeys(list(frame)[:-1], "numeric"), sensitive="flag")
     wide = MajeedHwang(k=5, levels="least", weights=dict.fromkeys(table.quasi, 1.0)).build(table)
-    assert solve(wide).solver == "usefulness"
+    found, constructed = solve(wide), solve(wide, solver="usefulness")
+    assert found.solver == "generalise"
+    assert found.value is not None
+    assert constructed.value is not None
+    assert found.value < constructed.value
     assert choice(larger().with_objectives("linkage", "distortion")).name == "local_search"

@@ -21,8 +21,8 @@ def _choices(_: Workspace, __: Mapping[str, str], ___: Mapping[str, Any]) -> obj
     return data_files.choices()
 
 
-def _matrix(_: Workspace, __: Mapping[str, str], ___: Mapping[str, Any]) -> object:
-    return data_files.matrix()
+def _matrix(workspace: Workspace, _: Mapping[str, str], __: Mapping[str, Any]) -> object:
+    return workspace.asides.ask("matrix", "")
 
 
 def _run(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, Any]) -> object:

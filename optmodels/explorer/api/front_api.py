@@ -22,7 +22,11 @@ def _open(workspace: Workspace, _: Mapping[str, str], given: Mapping[str, Any]) 
 
 
 def _front(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -> object:
-    return {"id": at["front"], **workspace.fronts[at["front"]].document()}
+    front = workspace.fronts[at["front"]]
+    document = front.document()
+    if front.source is not None and at["front"] == "1":  # its points are most likely to be looked into next
+        workspace.asides.warm(str(front.folder.resolve()))
+    return {"id": at["front"], **document}
 
 
 def _metric(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -> object:
@@ -30,7 +34,8 @@ def _metric(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -
     known = front.metrics()
     if at["metric"] not in known:
         raise unknown("metric", at["metric"], known)
-    return {"name": at["metric"], "values": front.measure(at["metric"])}
+    place = str(front.folder.resolve())
+    return workspace.asides.ask("metric", place, name=front.name, metric=at["metric"])
 
 
 ROUTES = (

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 from optmodels.errors import InputError
 from optmodels.explorer import commands
 from optmodels.explorer.fronts import SavedFront
 from optmodels.explorer.points import checked_number
-from optmodels.explorer.reply import Reply
 from optmodels.explorer.workspace import Workspace
-from optmodels.release import Release
-
-_KINDS = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.parquet", "json": "application/json"}
 
 
 def _asked(workspace: Workspace, at: Mapping[str, str]) -> tuple[SavedFront, int]:
@@ -29,8 +23,7 @@ def _asked(workspace: Workspace, at: Mapping[str, str]) -> tuple[SavedFront, int
 
 
 def _point(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, Any]) -> object:
-    front, number = _asked(workspace, at)
-    return {"id": at["front"], **workspace.points.document(front, number, given.get("method"))}
+    return _looked_into(workspace, "point", at, given)
 
 
 def _commands(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, Any]) -> object:
@@ -44,32 +37,16 @@ def _commands(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, A
 
 
 def _file(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, Any]) -> object:
-    """A file of the release, written by the release itself, so that what is downloaded is what the library writes."""
+    """A file of the release, made and audited by the process that looks into this front's points."""
+    return _looked_into(workspace, "file", at, given, file=at["file"])
+
+
+def _looked_into(
+    workspace: Workspace, what: str, at: Mapping[str, str], given: Mapping[str, Any], **more: str
+) -> object:
     front, number = _asked(workspace, at)
-    release = workspace.points.made(front, number, given.get("method")).release
-    match at["file"]:
-        case "release.csv":
-            return _written(release, "csv", release.to_csv)
-        case "release.parquet":
-            return _written(release, "parquet", release.to_parquet)
-        case "audit.json":
-            return _written(release, "json", release.save_audit)
-        case "audit.html":
-            return Reply(_report(front, number, release, given).encode(), "application/octet-stream", "audit.html")
-    raise InputError(f"There is no file '{at['file'][:40]}' of a release.")
-
-
-def _report(front: SavedFront, number: int, release: Release, given: Mapping[str, Any]) -> str:
-    known = front.source or {}
-    command = commands.release_command(front, number, given.get("method"))
-    source = {"data": str(known.get("data")), "sha256": str(known.get("sha256")), "command": command}
-    return release.to_html(source=source, front=front.front(), chosen=number)
-
-
-def _written(release: Release, ending: str, write: Callable[[Path], Path]) -> Reply:
-    with tempfile.TemporaryDirectory(prefix="optmodels-release-") as folder:
-        path = write(Path(folder) / f"release.{ending}")
-        return Reply(path.read_bytes(), _KINDS[ending], path.name)
+    known = {"name": front.name, "point": str(number), "method": given.get("method"), "id": at["front"]}
+    return workspace.asides.ask(what, str(front.folder.resolve()), **known, **more)
 
 
 ROUTES = (

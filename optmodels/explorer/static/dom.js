@@ -31,8 +31,14 @@ export function fill(parent, ...children) {
 
 /** Tell people who listen rather than look, and those who look at the foot of the page. */
 export function say(message) {
-  document.getElementById("said").textContent = message;
+  const said = document.getElementById("said");
+  said.textContent = message;
+  clearTimeout(silence);
+  // Long enough to be read; whoever listens has heard it by then.
+  if (message) silence = setTimeout(() => { said.textContent = ""; }, 4000 + 60 * message.length);
 }
+
+let silence;
 
 let made = 0;
 
@@ -72,10 +78,11 @@ export function action(text, work, attributes = {}) {
 export function table(heads, rows, { caption, rowAttributes, long } = {}) {
   const number = (cell) => typeof cell === "number" || (cell && cell.number);
   const shown = (cell) => (cell && cell.number ? cell.text : cell);
+  const numeric = heads.map((_, j) => rows.length > 0 && rows.every((row) => number(row[j])));
   return el("div", { class: long ? "wide long" : "wide", tabindex: "0", role: "region", "aria-label": caption || heads.filter(String).join(", ") },
     el("table", {},
       caption ? el("caption", {}, caption) : null,
-      el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col", dir: "auto" }, head)))),
+      el("thead", {}, el("tr", {}, heads.map((head, j) => el("th", { scope: "col", dir: "auto", class: numeric[j] ? "number" : false }, head)))),
       el("tbody", {}, rows.map((row, i) => el("tr", rowAttributes ? rowAttributes(i) : {},
         row.map((cell, j) => el(j === 0 ? "th" : "td",
           { class: number(cell) ? "number" : false, scope: j === 0 ? "row" : false, dir: "auto", "data-head": heads[j] || null }, shown(cell))))))));

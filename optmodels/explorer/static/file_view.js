@@ -21,12 +21,17 @@ const typed = (text) => {
   return plain === "true" ? true : plain === "false" ? false : Number.isNaN(Number(plain)) ? plain : Number(plain);
 };
 
-function matrixOf({ solvers, rows }) {
-  return el("div", { class: "matrix" }, table(["", ...solvers], Object.entries(rows).map(([name, row]) => [name, ...solvers.map((solver) => {
-    const { works, claims, reason } = row[solver];
-    const text = works.length ? (claims === "proven" ? "● proven" : "○ found") : "–";
-    return el("span", { title: works.length ? `${claims}; under ${works.join(", ")}` : reason }, text);
-  })]), { caption: "● every point can be proven, ○ points are found, – refused (the reason is shown when you point at it)" }));
+/** The matrix of formulations and solvers; a cell that is clicked is chosen, or says why it cannot be. */
+function matrixOf({ solvers, rows }, chosen, choose) {
+  const cell = (name, solver) => {
+    const { works, claims, reason } = rows[name][solver];
+    const [sign, word] = !works.length ? ["–", "refused"] : claims === "proven" ? ["●", "proven"] : ["○", "found"];
+    const told = works.length ? `${solver} on ${name}: points are ${claims === "proven" ? "proven" : "found"}, under ${works.join(", ")}.` : `${solver} cannot: ${reason}`;
+    return el("button", { type: "button", class: `cell ${word}`, title: told, "aria-pressed": String(chosen.formulation === name && chosen.solver === solver), on: { click: () => choose(name, works.length ? solver : null, told) } },
+      sign, el("span", { class: "unseen" }, ` ${word}`));
+  };
+  return el("div", { class: "matrix" }, table(["", ...solvers], Object.keys(rows).map((name) => [name, ...solvers.map((solver) => cell(name, solver))]),
+    { caption: "● points can be proven, ○ points are found, – refused. Click to choose, or to be told why not." }));
 }
 
 export async function fileView(main, { args: [id] }) {
@@ -61,9 +66,11 @@ export async function fileView(main, { args: [id] }) {
     }));
     for (const name of Object.keys(parameters)) if (!model.parameters.some((parameter) => parameter.name === name)) delete parameters[name];
     about.textContent = model.summary;
+    const known = model.parameters.filter((parameter) => parameter.about);
+    fill(meanings, known.length ? el("details", {}, el("summary", {}, "What these parameters mean"), el("dl", { class: "facts" }, known.map((parameter) => [el("dt", {}, parameter.name), el("dd", {}, parameter.about.replaceAll("`", ""))]))) : null);
   };
-  const about = el("p", { class: "soft" });
-  const formulations = select(choices.formulations.map(({ name }) => [name, name]), state.formulation, (name) => { state.formulation = name; showOwn(); });
+  const about = el("p", { class: "soft" }), meanings = el("div");
+  const formulations = select(choices.formulations.map(({ name }) => [name, name]), state.formulation, (name) => { state.formulation = name; showOwn(); showMatrix(); });
   const boxes = choices.objectives.map((objective) => {
     const box = el("input", { type: "checkbox", value: objective.name });
     box.checked = ["loss", "entropy"].includes(objective.name);
@@ -73,6 +80,7 @@ export async function fileView(main, { args: [id] }) {
   const solvers = select(choices.solvers.map(({ name, exact }) => [name, exact ? `${name} (exact)` : name]), state.solver, (name) => {
     state.solver = name;
     said.textContent = choices.solvers.find((one) => one.name === name).summary;
+    showMatrix();
   });
   const seconds = el("input", { type: "number", min: 1, value: 60 }), seed = el("input", { type: "number", min: 0, value: 0 });
   const folder = el("input", { type: "text", size: 40, value: file.folder, spellcheck: "false" });
@@ -100,16 +108,19 @@ export async function fileView(main, { args: [id] }) {
       throw error;
     }
   }, { class: "main" });
-  const grid = el("div");
-  const matrix = el("details", { on: { toggle: async () => {
-    if (!matrix.open || grid.childNodes.length) return;
-    fill(grid, el("p", { class: "soft" }, "Asking every solver…"));
-    try {
-      fill(grid, matrixOf(await get("matrix")));
-    } catch (error) {
-      fill(grid, el("p", { class: "warning" }, error.message));
-    }
-  } } }, el("summary", {}, "What goes with what"), grid);
+  const grid = el("div", {}, el("p", { class: "soft" }, "Asking every solver…")), reason = el("p", { class: "soft", role: "status" });
+  let known = null;
+  const showMatrix = () => known && fill(grid, matrixOf(known, state, (formulation, solver, told) => {
+    reason.textContent = told;
+    if (solver === null) return;
+    [state.formulation, formulations.value, state.solver, solvers.value] = [formulation, formulation, solver, solver];
+    said.textContent = choices.solvers.find((one) => one.name === solver)?.summary ?? "";
+    showOwn();
+    showMatrix();
+    grid.querySelector("[aria-pressed=true]")?.focus();
+  }), reason);
+  const matrix = el("details", { open: true }, el("summary", {}, "What goes with what"), grid);
+  get("matrix").then((found) => { known = found; showMatrix(); }, (error) => fill(grid, el("p", { class: "warning" }, error.message)));
   const whole = file.findings.filter((finding) => finding.column === null);
 
   fill(main,
@@ -120,7 +131,7 @@ export async function fileView(main, { args: [id] }) {
       whole.map((finding) => el("p", { class: "note" }, `${finding.kind}: ${finding.what}. ${finding.remedy}`)),
       el("div", { class: "bar tight" }, labelled("Missing values", missing), labelled("Scaling of numbers", scaling), labelled("Keep though nearly unique", unique))),
     el("section", { class: "card" }, el("h2", {}, "2. What is promised and optimised"),
-      el("div", { class: "bar" }, labelled("Formulation", formulations)), about, own,
+      el("div", { class: "bar" }, labelled("Formulation", formulations)), about, own, meanings,
       el("fieldset", {}, el("legend", {}, "Conditions of every class (leave empty what is not asked for; one value for all sensitive attributes, or illness=2,pay=3)"),
         el("div", { class: "bar" }, choices.conditions.filter(({ name }) => CONDITIONS[name]).map(({ name }) => {
           const field = el("input", { type: "text", size: 8 });
@@ -129,8 +140,8 @@ export async function fileView(main, { args: [id] }) {
         }))),
       el("fieldset", {}, el("legend", {}, "Objectives, two or more"), boxes.map(([, label]) => label))),
     el("section", { class: "card" }, el("h2", {}, "3. Who finds it, for how long"),
-      el("div", { class: "bar" }, labelled("Solver", solvers), labelled("Seconds, at most", seconds), labelled("Seed", seed), labelled("Keep the front in", folder)), said,
-      wrong, el("div", { class: "bar tight" }, start), matrix));
+      el("div", { class: "bar" }, labelled("Solver", solvers), labelled("Seconds, at most", seconds), labelled("Seed", seed), labelled("Keep the front in", folder)), said, matrix,
+      wrong, el("div", { class: "bar tight" }, start)));
   showOwn();
   count();
   say("");

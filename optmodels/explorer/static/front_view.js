@@ -5,6 +5,7 @@ import { Chart } from "./chart.js";
 import { action, el, fill, labelled, say, select, table } from "./dom.js";
 import { filters } from "./filters.js";
 import { percent, shown } from "./numbers.js";
+import { SvgPainter } from "./painter.js";
 import { parallel } from "./parallel.js";
 import { MANY, plane } from "./plane.js";
 import { pointCard } from "./point_card.js";
@@ -12,7 +13,7 @@ import { askFor } from "./ask.js";
 import { solid } from "./solid.js";
 
 const LISTED = 60; // points that the table shows at once
-const look = { way: "plane", x: null, y: null, z: null, logs: {}, view: { around: -0.7, above: 0.45 } };
+const look = { way: "plane", x: null, y: null, z: null, logs: {}, hidden: new Set(), view: { around: -0.7, above: 0.45 } };
 
 /** Do something once the picture has been shown, so that hands do not wait for tables. */
 const later = (work) => requestAnimationFrame(() => setTimeout(work));
@@ -22,6 +23,23 @@ function firstKept(model, most) {
   const found = [];
   for (let i = 0; i < model.rows.length && found.length < most; i += 1) if (model.kept[i]) found.push(i);
   return found;
+}
+
+/** Whether half of all values lie in the lowest tenth of their range: on a logarithmic axis they can be told apart. */
+function crowded(column, [low, high]) {
+  if (!(low > 0) || high < 50 * low) return false;
+  const known = [...column].filter((value) => value === value).sort((a, b) => a - b);
+  return known[Math.floor(known.length / 2)] < low + (high - low) / 10;
+}
+
+/** What is told of the fronts that are shown, each with the names of those that it is true of. */
+function abouts(model) {
+  const found = new Map();
+  for (const { formulation, records, promise, data, name } of model.fronts) {
+    const about = `${formulation} on ${shown(records)} records${data ? ` of ${data}` : ""}${promise ? `; every class keeps ${promise}` : ""}.`;
+    found.set(about, [...(found.get(about) ?? []), name]);
+  }
+  return [...found];
 }
 
 /** What is told of a point under the pointer. */
@@ -49,33 +67,37 @@ export async function frontView(main, { model, workspace }) {
   if (objectives.length > 2 && look.fresh !== front.id) look.way = "plane";
   look.fresh = front.id;
 
-  const withLog = (name) => ({ ...named(name), log: !!look.logs[name] });
+  for (const name of objectives) look.logs[name] ??= crowded(model.columns.get(name), model.extents.get(name));
+  const withLog = (name) => ({ ...named(name), log: !!look.logs[name] && model.extents.get(name)[0] > 0 });
   const layouts = {
     plane: () => plane(model, withLog(look.x), withLog(look.y)),
-    solid: () => solid(model, [look.x, look.y, look.z].map(withLog), look.view),
-    parallel: () => parallel(model, [...model.axes.values()].map((axis) => withLog(axis.name))),
+    solid: () => solid(model, [look.x, look.z, look.y].map(withLog), look.view),
+    parallel: () => parallel(model, [...model.axes.keys()].filter((name) => !look.hidden.has(name)).map(withLog)),
   };
   const place = el("div");
   const card = el("div"), asked = el("div"), list = el("div"), sliders = el("div"), legend = el("ul", { class: "legend" });
   const counted = el("p", { class: "soft", role: "status" });
-  let chart = null;
+  let chart = null, pointing = false; // whether the next point that is meant is to be compared
 
   const hover = (i, at) => {
-    if (i === model.hover && i < 0) return;
+    if (i === model.hover && i < 0 && !model.published.length) return;
     model.hover = i;
     chart.drawOver();
-    chart.showTip(i < 0 ? null : told(model, i), ...(at || chart.layout.where(i)));
+    if (i >= 0) chart.showTip(told(model, i), ...(at || chart.layout.where(i)));
+    else chart.showTip(at ? (chart.layout.beside?.(...at) ?? null) : null, ...(at ?? []));
   };
   const choose = (i, compare) => {
     if (i < 0) return;
-    if (compare) model.compared = i;
+    if (compare || (pointing && i !== model.selected)) model.compared = i;
     else model.selected = i;
+    pointing = false;
     chart.drawOver();
     showCard();
+    showLegend();
     list.querySelectorAll("tr[aria-selected]").forEach((one) => one.removeAttribute("aria-selected"));
     list.querySelector(`tr[data-row="${model.selected}"]`)?.setAttribute("aria-selected", "true");
     const row = model.rows[i];
-    say(`Point ${row.i} of ${row.front.name} is ${compare ? "there to be compared" : "selected"}.`);
+    say(`Point ${row.i} of ${row.front.name} is ${i === model.compared ? "there to be compared" : "selected"}.`);
   };
   const filtered = (ranges, bySlider = false) => {
     model.filter({ ...model.filters, ...ranges });
@@ -126,19 +148,30 @@ export async function frontView(main, { model, workspace }) {
   function showLegend() {
     const { colours } = chart;
     const swatch = (style) => el("span", { class: "swatch", style });
+    const sign = (shape, r, how) => {
+      const painter = new SvgPainter(18, 18, null);
+      painter.mark(shape, 9, 9, r, how);
+      painter.root.setAttribute("aria-hidden", "true");
+      return painter.root;
+    };
+    const status = model.fronts.flatMap((one) => one.status);
     const proofs = model.fronts.some((one) => one.bound.some((bound) => bound !== null));
     fill(legend,
       model.fronts.map((one) => el("li", { dir: "auto" }, swatch({ background: one.colour }), el("b", {}, one.name), ` ${one.count} points by ${one.run.solver ?? one.solver[0] ?? "?"}`)),
-      model.rows.length <= MANY ? [el("li", {}, swatch({ background: colours.soft }), "proven best"), el("li", {}, swatch({ "border-color": colours.soft }), "found, not proven best")] : null,
+      model.rows.length <= MANY && status.includes("optimal") ? el("li", {}, sign("circle", 5, { fill: colours.soft }), "proven best") : null,
+      model.rows.length <= MANY && status.some((one) => one !== "optimal") ? el("li", {}, sign("circle", 5, { stroke: colours.soft, width: 1.7 }), "found, not proven best") : null,
       proofs ? [el("li", {}, swatch({ background: colours.proven, opacity: "0.35", "border-radius": "2px" }), "proven: nothing can be here"), el("li", {}, swatch({ background: colours.gap, opacity: "0.5", "border-radius": "2px" }), "not decided: something better may be here")] : null,
-      model.published.length ? el("li", {}, swatch({ "border-color": colours.soft, "border-radius": "2px" }), "published by others") : null,
-      el("li", {}, swatch({ background: colours.best }), "recommended"), el("li", {}, swatch({ "border-color": colours.chosen }), "selected"), el("li", {}, swatch({ "border-color": colours.second, "border-radius": "2px" }), "compared"));
+      model.published.length ? el("li", {}, sign("square", 4, { stroke: colours.soft, width: 1.5 }), "published by others") : null,
+      model.together && model.comparable ? [el("li", {}, "– – attained by half of the fronts"), el("li", {}, "··· attained by all")] : null,
+      el("li", {}, sign("star", 5, { fill: colours.best, stroke: colours.ink }), "recommended"),
+      model.selected >= 0 ? el("li", {}, sign("circle", 6, { stroke: colours.chosen, width: 2.5 }), "selected") : null,
+      model.compared >= 0 ? el("li", {}, sign("diamond", 5, { stroke: colours.second, width: 2.5 }), "compared") : null);
   }
 
   function showCard() {
     fill(counted, model.count === model.rows.length ? `${model.count} points. Drag over the picture to keep those within; a click selects, a click with Shift compares.` : `${model.count} of ${model.rows.length} points are within the filters. `,
       model.count === model.rows.length ? null : action("Show all", () => { model.filter({}); chart.draw(); showSliders(); showCard(); showList(); }));
-    fill(card, pointCard(model, { choose }));
+    fill(card, pointCard(model, { choose, pointing, point: () => { pointing = !pointing; showCard(); } }));
   }
 
   function showList() {
@@ -157,31 +190,49 @@ export async function frontView(main, { model, workspace }) {
 
   const showSliders = () => fill(sliders, filters(model, (ranges) => filtered(ranges, true)));
   const axisChoice = (label, key) => {
-    const measurable = front.metrics.filter((metric) => !model.axes.has(metric.name));
-    const options = [...[...model.axes.keys()].map((name) => [name, name]), ...measurable.map((metric) => [metric.name, `${metric.name} (to be measured)`])];
+    const options = [...[...model.axes.keys()].map((name) => [name, name]), ...measurable().map((name) => [name, `${name} (to be measured)`])];
     const made = select(options, look[key], async (name) => {
-      if (!model.axes.has(name)) {
-        say(`Measuring ${name} of every point…`);
-        try {
-          for (const one of model.fronts) {
-            const metric = one.metrics.find((candidate) => candidate.name === name);
-            if (metric) model.measured(one.id, metric, (await get(`fronts/${one.id}/metrics/${name}`)).values);
-          }
-          say(`${name} of every point is measured.`);
-        } catch (error) {
-          made.value = look[key];
-          return say(error.message);
-        }
-      }
+      if (!(await measured(name))) return void (made.value = look[key]);
       look[key] = name;
       return show();
     });
-    const log = el("input", { type: "checkbox", on: { change: () => { look.logs[look[key]] = log.checked; chart.draw(); } } });
-    log.checked = !!look.logs[look[key]];
-    log.disabled = model.extents.get(look[key])[0] <= 0;
-    return el("div", { class: "axis" }, labelled(label, made), el("label", { class: "check" }, log, "log"));
+    return el("div", { class: "axis" }, labelled(label, made), logChoice(look[key], "log"));
   };
-  const ways = { plane: "2-D", solid: "3-D", parallel: "Parallel coordinates" };
+  const logChoice = (name, text) => {
+    const positive = model.extents.get(name)[0] > 0;
+    const log = el("input", { type: "checkbox", disabled: !positive, "aria-label": `${name}, logarithmic`, on: { change: () => { look.logs[name] = log.checked; chart.draw(); } } });
+    log.checked = !!look.logs[name] && positive;
+    return el("label", { class: "check", title: positive ? "A logarithmic axis" : "Only numbers above 0 have a logarithm" }, log, text);
+  };
+  /** The axes across which parallel coordinates are drawn; what was not measured yet is when it is chosen. */
+  const axesChoice = () => el("fieldset", { class: "axes" }, el("legend", {}, "Axes"), [...model.axes.keys(), ...measurable()].map((name) => {
+    const box = el("input", { type: "checkbox", on: { change: async () => {
+      if (box.checked && !(await measured(name))) return void (box.checked = false);
+      if (box.checked) look.hidden.delete(name);
+      else look.hidden.add(name);
+      return show();
+    } } });
+    box.checked = model.axes.has(name) && !look.hidden.has(name);
+    return el("span", { class: "axis" }, el("label", { class: "check" }, box, el("span", { dir: "auto" }, name)), box.checked ? logChoice(name, "log") : null);
+  }));
+  const measurable = () => front.metrics.map(({ name }) => name).filter((name) => !model.axes.has(name));
+  /** Whether a quantity is known of every point, measured if need be. */
+  const measured = async (name) => {
+    if (model.axes.has(name)) return true;
+    say(`Measuring ${name} of every point…`);
+    try {
+      for (const one of model.fronts) {
+        const metric = one.metrics.find((candidate) => candidate.name === name);
+        if (metric) model.measured(one.id, metric, (await get(`fronts/${one.id}/metrics/${name}`)).values);
+      }
+      say(`${name} of every point is measured.`);
+      return true;
+    } catch (error) {
+      say(error.message);
+      return false;
+    }
+  };
+  const ways = { plane: "2-D", solid: "3-D", parallel: "Parallel" };
   const controls = el("div");
 
   function showControls() {
@@ -191,7 +242,8 @@ export async function frontView(main, { model, workspace }) {
           type: "button", "aria-pressed": String(way === look.way), on: { click: () => { look.way = way; showControls(); showChart(); } },
         }, text))),
         look.way === "parallel" ? null : [axisChoice("Across", "x"), axisChoice("Up", "y"), look.way === "solid" ? axisChoice("Deep", "z") : null],
-        el("div", { class: "axis" }, action("Picture as SVG", () => chart.saveSvg("front.svg")), action("PNG", () => chart.savePng("front.png")))));
+        el("div", { class: "axis save", role: "group", "aria-label": "Save the picture" }, action("SVG", () => chart.saveSvg("front.svg"), { title: "Save the picture as SVG" }), action("PNG", () => chart.savePng("front.png"), { title: "Save the picture as PNG" }))),
+      look.way === "parallel" ? axesChoice() : null);
   }
 
   function show() {
@@ -204,6 +256,9 @@ export async function frontView(main, { model, workspace }) {
     fill(asked, askFor(model, { changed: () => { model.recommend(); chart.drawOver(); showCard(); }, workspace }));
   }
 
+  const together = el("input", { type: "checkbox", on: { change: () => { model.together = together.checked; chart.draw(); showLegend(); } } });
+  together.checked = model.together;
+  const attainment = el("label", { class: "check" }, together, "What half of them attain, and what all do (of the same two objectives)");
   const others = workspace.fronts.length > 1 ? el("fieldset", {}, el("legend", {}, "Fronts shown together"),
     workspace.fronts.map(({ id, name }) => {
       const box = el("input", { type: "checkbox", on: { change: async () => {
@@ -214,10 +269,11 @@ export async function frontView(main, { model, workspace }) {
       } } });
       box.checked = model.fronts.some((one) => one.id === id);
       return el("label", { class: "check" }, box, el("span", { dir: "auto" }, name));
-    })) : null;
+    }), attainment) : null;
   fill(main,
     el("h1", { dir: "auto" }, model.fronts.length === 1 ? `Front of ${front.data ?? front.name}` : `${model.fronts.length} fronts`),
-    el("p", { class: "soft" }, `${front.formulation} on ${shown(front.records)} records${front.promise ? `; every class keeps ${front.promise}` : ""}. `, front.run.complete ? el("span", { class: "good" }, "The front is complete and proven.") : null),
+    abouts(model).map(([about, names]) => el("p", { class: "soft", dir: "auto" }, names.length < model.fronts.length ? el("b", {}, `${names.join(", ")}: `) : null, about)),
+    front.run.complete && model.fronts.length === 1 ? el("p", { class: "good" }, "The front is complete and proven.") : null,
     el("div", { class: "split" },
       el("section", { class: "card", "aria-label": "Picture" }, controls, place, legend, counted, others),
       el("div", { class: "side" }, el("section", { class: "card", "aria-label": "Selected point" }, card),

@@ -22,7 +22,8 @@ const growing = (state) => (size, colours) => {
           painter.line([[x, y], [x, frame.up.at(bound)]], { stroke: colours.gap, width: 2 });
           painter.line([[x - 4, frame.up.at(bound)], [x + 4, frame.up.at(bound)]], { stroke: colours.proven, width: 2 });
         }
-        painter.mark("circle", x, y, rows.length > 400 ? 2.5 : 4, { fill: colour(0), alpha: 0.85 });
+        const best = bound !== null && bound !== undefined && Math.abs(bound - row[0]) <= 1e-6 * Math.max(Math.abs(row[0]), 1e-12);
+        painter.mark("circle", x, y, rows.length > 400 ? 2.5 : 4.2, best || rows.length > 400 ? { fill: colour(0) } : { fill: colours.paper, stroke: colour(0), width: 1.7 });
       });
     },
     nearest: () => -1,
@@ -33,12 +34,13 @@ const growing = (state) => (size, colours) => {
 const against = (state, series) => (size, colours) => {
   const lines = series.map(({ key, ...rest }) => ({ ...rest, points: state.history.filter((row) => row[key] !== null && row[key] !== undefined).map((row) => [row.seconds, row[key]]) }));
   const values = lines.flatMap((line) => line.points.map(([, value]) => value));
-  const frame = frameAxes(size, { name: "seconds", domain: [0, Math.max(1, ...state.history.map((row) => row.seconds))], room: 0 }, { name: series[0].title, domain: extent(values) }, { left: 74 });
+  const frame = frameAxes(size, { name: "seconds", domain: [0, Math.max(1, ...state.history.map((row) => row.seconds))], room: 0 }, { name: series[0].title, domain: extent(values) });
   return {
     base(painter) {
       frame.draw(painter, colours);
       for (const line of lines) {
-        painter.line(line.points.map(([x, y]) => [frame.across.at(x), frame.up.at(y)]), { stroke: line.tone(colours), width: 2, dash: line.dash ?? [] });
+        const steps = line.points.flatMap(([x, y], i) => (i ? [[x, line.points[i - 1][1]], [x, y]] : [[x, y]]));
+        painter.line(steps.map(([x, y]) => [frame.across.at(x), frame.up.at(y)]), { stroke: line.tone(colours), width: 2, dash: line.dash ?? [] });
         const last = line.points.at(-1);
         if (last) painter.mark("circle", frame.across.at(last[0]), frame.up.at(last[1]), 3, { fill: line.tone(colours) });
       }
@@ -52,13 +54,13 @@ export async function jobView(main, { args: [id], model, refresh }) {
   const state = { axes: null, points: [], bounds: null, history: [] };
   const told = el("p", { role: "status", dir: "auto" }, "starting"), clock = el("p", { class: "soft" });
   const stop = action("Stop, and keep what was found", () => post(`jobs/${id}/stop`), { class: "stop" });
-  const outcome = el("div");
+  const outcome = el("div"), bounded = el("p", { class: "soft" });
   const charts = [
     new Chart({ label: "The front while it grows", height: 420, layout: (size, colours) => (state.axes && state.points.length ? growing(state)(size, colours) : { base: () => {}, nearest: () => -1 }) }),
-    new Chart({ label: "Hypervolume against time", height: 260, layout: (size, colours) => against(state, [{ key: "hypervolume", title: "hypervolume", tone: () => colour(0) }])(size, colours) }),
+    new Chart({ label: "Hypervolume against time", height: 260, layout: (size, colours) => against(state, [{ key: "hypervolume", title: "hypervolume", tone: () => colour(0) }, { key: "hypervolume_bound", tone: (colours_) => colours_.proven, dash: [5, 4] }])(size, colours) }),
     new Chart({ label: "Value and bound against time", height: 260, layout: (size, colours) => against(state, [{ key: "value", title: "value and bound", tone: () => colour(0) }, { key: "bound", title: "bound", tone: (colours_) => colours_.proven, dash: [5, 4] }])(size, colours) }),
   ];
-  const [front, volume, value] = charts.map((chart, i) => el("section", { class: "card" }, el("h2", {}, ["The front so far", "Hypervolume against time", "Value and bound against time"][i]), chart.element));
+  const [front, volume, value] = charts.map((chart, i) => el("section", { class: "card" }, el("h2", {}, ["The front so far", "Hypervolume and its bound against time", "Value and bound against time"][i]), chart.element, i === 1 ? bounded : i === 2 ? el("p", { class: "soft" }, "Full line: the best value so far; dashed: what is proven that no answer can beat.") : null));
   let due = false;
   const redraw = () => {
     if (due) return;
@@ -70,7 +72,7 @@ export async function jobView(main, { args: [id], model, refresh }) {
   };
   const isFront = job.kind === "front" || job.kind === "wish";
   fill(main, el("h1", { dir: "auto" }, job.title), told, clock, el("div", { class: "bar tight" }, stop), outcome,
-    isFront ? el("div", {}, front, el("div", { class: "pair" }, volume, value)) : null);
+    isFront ? el("div", { class: "apart" }, front, el("div", { class: "pair" }, volume, value)) : null);
   value.hidden = true;
 
   const progressed = (now) => {
@@ -83,6 +85,11 @@ export async function jobView(main, { args: [id], model, refresh }) {
       value.hidden = !state.history.some((row) => row.value !== null && row.value !== undefined);
       volume.hidden = !state.history.some((row) => row.hypervolume !== undefined);
       front.hidden = !state.points.length || state.axes?.length < 2;
+    }
+    if (now.points) {
+      bounded.textContent = now.hypervolume_bound === undefined
+        ? "This solver proves no bounds: the line is what was found, and there may be more."
+        : `Dashed: the volume if every point were as good as its bound. ${now.proven} of ${now.points.length} points are proven best; the largest gap is ${percent(now.largest_gap)}.`;
     }
     told.textContent = now.note || "searching";
     redraw();

@@ -3,7 +3,7 @@
 import { post } from "./api.js";
 import { action, el, say } from "./dom.js";
 
-const FILES = [["release.csv", "Release (CSV)"], ["release.parquet", "Parquet"], ["audit.html", "Audit (HTML)"], ["audit.json", "JSON"]];
+const FILES = [["release.csv", "Release (CSV)"], ["release.promise.json", "its promise"], ["release.parquet", "Parquet"], ["release.parquet.promise.json", "its promise"], ["audit.html", "Audit (HTML)"], ["audit.json", "JSON"]];
 
 /** Buttons that make an audited release of a point and let the browser keep it. */
 export function downloads(front, point, given = {}) {

@@ -47,6 +47,6 @@ async function show() {
 }
 
 const shown = () => show().catch((error) => fill(main, el("h1", {}, "This does not work"), el("p", { class: "warning" }, error.message), el("p", {}, el("a", { href: "#home" }, "To the start page"))));
-addEventListener("hashchange", () => shown().then(() => main.focus({ preventScroll: false })));
+addEventListener("hashchange", () => shown().then(() => (scrollTo(0, 0), main.focus({ preventScroll: true }))));
 document.querySelector(".skip").addEventListener("click", (event) => { event.preventDefault(); main.focus(); });
 shown();

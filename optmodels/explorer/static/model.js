@@ -12,6 +12,7 @@ export class Model {
     this.hover = this.selected = this.compared = this.recommended = -1;
     this.asked = { weights: {}, limits: {}, wish: {} };
     this.wish = {};
+    this.together = false; // whether to draw what all fronts attain
     this.#gather();
   }
 
@@ -52,6 +53,12 @@ export class Model {
 
   get objectives() {
     return [...this.axes.values()].filter((axis) => axis.objective);
+  }
+
+  /** Whether the fronts are several, of the same two objectives on the same number of records: what they attain together means something. */
+  get comparable() {
+    const kind = ({ records, axes }) => JSON.stringify([records, axes.filter((axis) => axis.objective).map((axis) => [axis.name, axis.better])]);
+    return this.fronts.length > 1 && this.objectives.length === 2 && new Set(this.fronts.map(kind)).size === 1;
   }
 
   value(row, name) {

@@ -37,7 +37,7 @@ export function logTicks(low, high) {
       const value = Number((lead * 10 ** power).toPrecision(12));
       if (value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9)) found.push(value);
     }
-  return found.length > 1 ? found : [low, high];
+  return found.length > 1 ? found : ticks(low, high, 4);
 }
 
 /** The least and the largest of some numbers. */

@@ -11,6 +11,7 @@ const MOST = 600; // lines that are drawn
 export function parallel(model, axes) {
   return (size, colours) => {
     const top = 46, bottom = size.height - 24, left = 50, right = size.width - 60;
+    if (!axes.length) return { base: (painter) => painter.text("Choose an axis", size.width / 2, size.height / 2, { fill: colours.soft, anchor: "middle" }), nearest: () => -1, brushed: () => ({}), where: () => [0, 0] };
     const at = (j) => (axes.length > 1 ? left + (j * (right - left)) / (axes.length - 1) : (left + right) / 2);
     const scales = axes.map((axis) => scale(model.extents.get(axis.name), axis.better === "low" ? [top, bottom] : [bottom, top], { log: axis.log, room: 0 }));
     const columns = axes.map((axis, j) => model.columns.get(axis.name).map((value) => scales[j].at(value)));

@@ -1,8 +1,10 @@
 // A front in two dimensions: points, what is proven, what was published, and the points that matter.
 
+import { attained } from "./attainment.js";
 import { certified, staircase } from "./certified.js";
 import { frameAxes } from "./frame_axes.js";
-import { extent } from "./numbers.js";
+import { places } from "./label_places.js";
+import { extent, shown } from "./numbers.js";
 
 export const MANY = 400; // points from which on they are dots, proven or not
 const REACH = 16; // pixels from which on a point is not meant any more
@@ -16,7 +18,7 @@ export function plane(model, x, y) {
     const beside = published.filter((one) => model.near(one.values, x.name) && model.near(one.values, y.name));
     const target = (front) => (front.target === y.name ? [y, x] : front.target === x.name ? [x, y] : null);
     const bounds = model.fronts.flatMap((front) => (target(front) ? front.bound.filter((b) => b !== null) : []));
-    const of = (values, axis, others) => extent([...extent(values), ...others, ...beside.map((one) => one.values[axis.name])]);
+    const of = (values, axis, others) => extent([...extent(values), ...others, ...beside.map((one) => one.values[axis.name])].filter((value) => !axis.log || value > 0));
     const own = (axis) => (model.fronts.some((front) => front.target === axis.name) ? bounds : []);
     const frame = frameAxes(size, { ...x, domain: of(xs, x, own(x)) }, { ...y, domain: of(ys, y, own(y)) });
     const { across, up, box } = frame;
@@ -57,6 +59,9 @@ export function plane(model, x, y) {
     function base(painter) {
       frame.draw(painter, colours);
       for (const front of model.fronts) proofs(painter, front, front.colour);
+      if (model.together && model.comparable && x.objective && y.objective && x.name !== y.name)
+        for (const { share, corners } of attained(model.fronts, y, x))
+          painter.line(corners.map(([a, b]) => [across.at(a), up.at(b)]), { stroke: colours.ink, width: share === 1 ? 1.6 : 2.2, dash: share === 1 ? [2, 3] : [8, 4] });
       for (const one of beside) painter.mark("square", across.at(one.values[x.name]), up.at(one.values[y.name]), 3.5, { stroke: colours.soft, width: 1.5 });
       const r = rows.length > 3000 ? 2 : rows.length > 400 ? 3 : 4.2;
       if (rows.length > MANY) many(painter, r);
@@ -73,11 +78,8 @@ export function plane(model, x, y) {
         painter.mark("circle", px[row], py[row], r + 3, { stroke: colours.ink, width: 1.2 });
         drawn.set(row, drawn.has(row) ? `${drawn.get(row)}, ${label}` : label);
       }
-      for (const [row, label] of drawn) {
-        const end = px[row] > (box.left + box.right) / 2;
-        const below = py[row] < box.top + 30;
-        painter.text(label, px[row] + (end ? -11 : 11), py[row] + (below ? 14 : -13), { fill: colours.ink, anchor: end ? "end" : "start" });
-      }
+      for (const one of places([...drawn].map(([row, label]) => ({ label, x: px[row], y: py[row] })), box))
+        painter.text(one.label, one.at[0], one.at[1], { fill: colours.ink, anchor: one.anchor });
     }
 
     function overlay(painter) {
@@ -110,6 +112,12 @@ export function plane(model, x, y) {
       [x.name]: [across.back(from[0]), across.back(to[0])].sort((a, b) => a - b),
       [y.name]: [up.back(from[1]), up.back(to[1])].sort((a, b) => a - b),
     });
-    return { base, overlay, nearest, brushed, where: (i) => [px[i], py[i]] };
+    /** What is told of a published point that is pointed at. */
+    function beside_(atX, atY) {
+      const away = (one) => Math.hypot(across.at(one.values[x.name]) - atX, up.at(one.values[y.name]) - atY);
+      const found = beside.reduce((best, one) => (best === null || away(one) < away(best) ? one : best), null);
+      return found && away(found) < REACH ? [found.title, ...[x, y].map(({ name }) => `${name} ${shown(found.values[name], 5)}`), "published, not found here"] : null;
+    }
+    return { base, overlay, nearest, brushed, beside: beside_, where: (i) => [px[i], py[i]] };
   };
 }

@@ -4,7 +4,7 @@ import { action, el } from "./dom.js";
 import { percent, shown } from "./numbers.js";
 import { downloads } from "./leave.js";
 
-export function pointCard(model, { choose }) {
+export function pointCard(model, { choose, pointing, point }) {
   const recommended = model.recommended >= 0 ? model.rows[model.recommended] : null;
   const advice = recommended
     ? el("p", {}, "Recommended: ", el("button", { type: "button", on: { click: () => choose(model.recommended, false) } }, `point ${recommended.i}${model.fronts.length > 1 ? ` of ${recommended.front.name}` : ""}`))
@@ -20,8 +20,7 @@ export function pointCard(model, { choose }) {
       el("dt", {}, "solver"), el("dd", {}, front.solver[row.i])),
     advice,
     front.releasable
-      ? [el("div", { class: "bar tight" }, el("a", { href: `#point/${front.id}/${row.i}` }, "Look at this point"), other ? el("a", { href: `#compare/${front.id}/${row.i}/${other.front.id}/${other.i}` }, `Compare with point ${other.i}`) : el("span", { class: "soft" }, "Shift and click another to compare"),
-        ), downloads(front, row.i)]
+      ? [el("div", { class: "bar tight" }, el("a", { href: `#point/${front.id}/${row.i}` }, "Look at this point"), other ? el("a", { href: `#compare/${front.id}/${row.i}/${other.front.id}/${other.i}` }, `Compare with point ${other.i}`) : el("button", { type: "button", "aria-pressed": String(pointing), title: "Or click it with Shift", on: { click: point } }, pointing ? "Now choose the other" : "Compare with…")), downloads(front, row.i)]
       : el("p", { class: "warning" }, "This front was saved without its data's address, so its points cannot be looked into or released here: find it again with optmodels pareto."),
     model.compared >= 0 ? action("Forget the comparison", () => { model.compared = -1; choose(model.selected, false); }) : null,
   ];

@@ -13,7 +13,7 @@ const EDGES = CORNERS.flatMap((a, i) => CORNERS.map((b, j) => [i, j]).filter(([,
 export function solid(model, axes, view) {
   return (size, colours) => {
     const { rows } = model;
-    const scales = axes.map((axis) => scale(model.extents.get(axis.name), [-1, 1], { log: axis.log }));
+    const scales = axes.map((axis) => scale(model.extents.get(axis.name), [-1, 1], { log: axis.log, room: 0 }));
     const [sa, ca, sb, cb] = [Math.sin(view.around), Math.cos(view.around), Math.sin(view.above), Math.cos(view.above)];
     const turned = ([x, y, z]) => {
       const across = x * ca - y * sa, deep = x * sa + y * ca;
@@ -48,8 +48,8 @@ export function solid(model, axes, view) {
         const middle = [(low[0] + high[0]) / 2, (low[1] + high[1]) / 2];
         const off = j === 2 ? [-10, 0] : [middle[0] < size.width / 2 ? -8 : 8, 24];
         const anchor = j === 2 || middle[0] < size.width / 2 ? "end" : "start";
-        painter.text(shown(scales[j].ends[0], 3), low[0] + off[0], low[1] + off[1] / 2, { fill: colours.soft, anchor });
-        painter.text(shown(scales[j].ends[1], 3), high[0] + off[0], high[1] + off[1] / 2, { fill: colours.soft, anchor });
+        painter.text(shown(model.extents.get(axis.name)[0], 3), low[0] + off[0], low[1] + off[1] / 2, { fill: colours.soft, anchor });
+        painter.text(shown(model.extents.get(axis.name)[1], 3), high[0] + off[0], high[1] + off[1] / 2, { fill: colours.soft, anchor });
         painter.text(axisTitle(axis, true).replace(/ [←→]/, ""), Math.max(6, Math.min(size.width - 6, middle[0] + off[0])), middle[1] + off[1], { fill: colours.ink, anchor, bold: true });
       });
       if (many) {

@@ -21,7 +21,7 @@ from optmodels.errors import InputError, unknown
 from optmodels.metrics.utility.cells import covered, middle
 from optmodels.table.encoding import known_order, level_text
 from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.roles import Kind
+from optmodels.table.role_types import Kind
 
 if TYPE_CHECKING:
     from optmodels.table import Table

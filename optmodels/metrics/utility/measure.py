@@ -20,7 +20,7 @@ from optmodels.metrics.utility.targets import Target, codes_of, encoded_target, 
 from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Trial, Version, learn_as, prepared_trial, run
 from optmodels.recoding import Method, recode
 from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.roles import Kind
+from optmodels.table.role_types import Kind
 
 if TYPE_CHECKING:
     from optmodels.table import Table

@@ -25,7 +25,7 @@ class Protocol:
     - `tested_on`: models of the release are asked about `original` rows or about `release` rows; models of the
       original always about original rows.
     - `splits` random splits with `test_share` of the rows to be asked about, the target's levels in proportion; with
-      `folds` cross-validation instead, repeated `splits` times.
+      `folds` cross-validation instead, repeated `splits` times. Without `stratified` rows are drawn as they come.
     - `positive`: the level of a target with two levels that F1, recall and precision are about; the rarer one unless
       given.
     - `categories`: `onehot`, or `codes` for one number a column, as some studies do.
@@ -45,6 +45,7 @@ class Protocol:
     positive: object = None
     categories: Categories = "onehot"
     scale: bool = True
+    stratified: bool = True
     jobs: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
@@ -56,6 +57,8 @@ class Protocol:
         whole("seed", self.seed, 0)
         if self.folds is not None:
             whole("folds", self.folds, 2, "one fold is asked about while the others are learned from")
+        if self.folds is not None and not self.stratified:
+            raise InputError("Folds are stratified: leave out folds, or stratified=False.")
         if self.jobs is not None:
             whole("jobs", self.jobs, 1)
         if not 0 < self.test_share < 1:
@@ -75,7 +78,7 @@ class Protocol:
 
     def rows(self, target: Codes, levels: Sequence[str] = ()) -> Iterator[Split]:
         """For each trial the rows to learn from and the rows to be asked about; `levels` are the target's, by name."""
-        from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedShuffleSplit
+        from sklearn.model_selection import RepeatedStratifiedKFold, ShuffleSplit, StratifiedShuffleSplit
 
         counts = np.bincount(target)
         rarest = int(np.where(counts > 0, counts, len(target) + 1).argmin())  # a release may lack a level
@@ -89,7 +92,8 @@ class Protocol:
         if self.folds is not None:
             chosen = RepeatedStratifiedKFold(n_splits=self.folds, n_repeats=self.splits, random_state=self.seed)
         else:
-            chosen = StratifiedShuffleSplit(self.splits, test_size=self.test_share, random_state=self.seed)
+            kind = StratifiedShuffleSplit if self.stratified else ShuffleSplit
+            chosen = kind(self.splits, test_size=self.test_share, random_state=self.seed)
         try:
             yield from chosen.split(np.zeros(len(target)), target)
         except ValueError as problem:
@@ -107,7 +111,8 @@ class Protocol:
         original rows; seed 0'
         """
         drawn = (
-            f"{self.splits} random stratified split{'s' * (self.splits != 1)}, {self.test_share:.0%} of rows held out"
+            f"{self.splits} random {'stratified ' * self.stratified}split{'s' * (self.splits != 1)}, "
+            f"{self.test_share:.0%} of rows held out"
             if self.folds is None
             else f"{self.folds}-fold stratified cross-validation, {self.splits} times"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -39,6 +40,12 @@ class Utility:
     asked: Asked
     paired: bool
     notes: tuple[str, ...] = ()
+
+    def to_html(self, *, source: Mapping[str, str] | None = None) -> str:
+        """The report as one page: what is kept, all scores, and how they came about."""
+        from optmodels.metrics.utility.page import page
+
+        return page(self, source or {})
 
     @property
     def versions(self) -> tuple[str, ...]:
@@ -90,6 +97,33 @@ class Utility:
                             _by_trial(group, metric) - _by_trial(baseline, metric), self.protocol.asked_to_learned
                         )
                         if compared and self.paired
+                        else np.nan,
+                    }
+                )
+        return pd.DataFrame(rows)
+
+    def between(self, first: str, second: str) -> pd.DataFrame:
+        """One version against another, for each classifier and metric: the difference of means and both tests.
+
+        `p` and `p_resampled` are those of `summary`, of the trials of `first` against those of `second`.
+        """
+        from scipy.stats import mannwhitneyu
+
+        rows = []
+        grouped = dict(list(self.scores.groupby(["version", "classifier"], sort=False)))
+        for classifier in self.scores["classifier"].unique():
+            ours, theirs = grouped[first, classifier], grouped[second, classifier]
+            for metric in self.protocol.metrics:
+                values, others = ours[metric].dropna(), theirs[metric].dropna()
+                differences = _by_trial(ours, metric) - _by_trial(theirs, metric)
+                rows.append(
+                    {
+                        "classifier": classifier,
+                        "metric": metric,
+                        "difference": float(values.mean() - others.mean()),
+                        "p": float(mannwhitneyu(values, others).pvalue) if len(values) and len(others) else np.nan,
+                        "p_resampled": resampled_p(differences, self.protocol.asked_to_learned)
+                        if self.paired
                         else np.nan,
                     }
                 )

@@ -1,4 +1,8 @@
-"""A few classes taken apart and built anew on a bench of their own: nothing else changes until they are better."""
+"""A few classes taken apart and built anew on a bench of their own: nothing else changes until they are better.
+
+Where records may be left out, those who are have the number after the last class: leaving out costs each of them the
+same, and at most so many may be as there is room for.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ class Bench(NamedTuple):
     """Room for a few records, numbered from 0, and a few classes."""
 
     rows: NDArray[np.int32]  # (records, attributes)
-    where: NDArray[np.int64]  # class of each record; -1: none
+    where: NDArray[np.int64]  # class of each record; -1: none yet; the number of classes: left out
     own: NDArray[np.float64]  # what the class of each record would cost without it, each
     box: NDArray[np.int32]
     sizes: NDArray[np.int64]
@@ -38,8 +42,11 @@ def new_bench(most_rows, most_classes, attributes):  # type: ignore[no-untyped-d
 
 
 @part
-def build(bench, sides, n_rows, target, k, most, random):  # type: ignore[no-untyped-def]
-    """Classes of k grown one after the other by who costs least; the rest join where they cost least."""
+def build(bench, sides, n_rows, target, k, most, room, out_price, random):  # type: ignore[no-untyped-def]
+    """Classes of k grown one after the other by who costs least; the rest join where they cost least, or are left out.
+
+    How many are left out.
+    """
     rows, where, box, sizes, costs = bench.rows, bench.where, bench.box, bench.sizes, bench.costs
     for x in range(n_rows):
         where[x] = -1
@@ -70,12 +77,13 @@ def build(bench, sides, n_rows, target, k, most, random):  # type: ignore[no-unt
                         x = y
         costs[c] = as_is(sides, box, c)
     start = random.integers(0, n_rows)
+    out = 0
     for place in range(n_rows):
         x = (place + start) % n_rows
         if where[x] >= 0:
             continue
-        best = -1
-        least = np.inf
+        best = target
+        least = out_price if out < room else np.inf
         for c in range(target):
             if sizes[c] < most:
                 change = (sizes[c] + 1) * with_row(sides, box, c, rows, x) - sizes[c] * costs[c]
@@ -83,9 +91,13 @@ def build(bench, sides, n_rows, target, k, most, random):  # type: ignore[no-unt
                     least = change
                     best = c
         where[x] = best
+        if best == target:
+            out += 1
+            continue
         widened(box, best, rows, x)
         sizes[best] += 1
         costs[best] = as_is(sides, box, best)
+    return out
 
 
 @part
@@ -102,8 +114,8 @@ def _measure(bench, sides, n_rows, c):  # type: ignore[no-untyped-def]
 
 
 @part
-def settle(bench, sides, n_rows, target, k, most, passes):  # type: ignore[no-untyped-def]
-    """Relocate and exchange records until a whole pass finds nothing; the price of all classes then."""
+def settle(bench, sides, n_rows, target, k, most, room, out_price, out, passes):  # type: ignore[no-untyped-def]
+    """Relocate and exchange records until a whole pass finds nothing; the price of all then, and how many are out."""
     rows, where, own, box, sizes, costs = bench.rows, bench.where, bench.own, bench.box, bench.sizes, bench.costs
     for c in range(target):
         _measure(bench, sides, n_rows, c)
@@ -111,11 +123,19 @@ def settle(bench, sides, n_rows, target, k, most, passes):  # type: ignore[no-un
     for step in range(passes * n_rows):
         x = step % n_rows
         a = where[x]
-        best = -TINY * sizes[a]
+        inside = a < target
         to, back = -1, -1
-        before = sizes[a] * costs[a]
-        leaving = (sizes[a] - 1) * own[x] - before
-        if sizes[a] > k:
+        if inside:
+            best = -TINY * sizes[a]
+            before = sizes[a] * costs[a]
+            leaving = (sizes[a] - 1) * own[x] - before
+            replaced = sizes[a] * own[x] - before
+            if sizes[a] > k and out < room and leaving + out_price < best:
+                best, to = leaving + out_price, target
+        else:
+            best = -TINY * k
+            leaving, replaced = -out_price, 0.0
+        if not inside or sizes[a] > k:
             for c in range(target):
                 # a class never costs less with one more record
                 if c == a or sizes[c] >= most or leaving + costs[c] >= best:
@@ -123,16 +143,21 @@ def settle(bench, sides, n_rows, target, k, most, passes):  # type: ignore[no-un
                 change = leaving + (sizes[c] + 1) * with_row(sides, box, c, rows, x) - sizes[c] * costs[c]
                 if change < best:
                     best, to, back = change, c, -1
-        replaced = sizes[a] * own[x] - before
         for y in range(n_rows):
             c = where[y]
-            # nor does it cost less with another record than without
-            if c == a or replaced + sizes[c] * (own[y] - costs[c]) >= best:
+            if c == a:
                 continue
-            change = replaced + sizes[c] * (traded(sides, box, c, rows, y, x) - costs[c])
+            if c == target:
+                change = replaced
+            else:
+                # nor does it cost less with another record than without
+                if replaced + sizes[c] * (own[y] - costs[c]) >= best:
+                    continue
+                change = replaced + sizes[c] * (traded(sides, box, c, rows, y, x) - costs[c])
             if change >= best:
                 continue
-            change += sizes[a] * (traded(sides, box, a, rows, x, y) - own[x])
+            if inside:
+                change += sizes[a] * (traded(sides, box, a, rows, x, y) - own[x])
             if change < best:
                 best, to, back = change, c, y
         if to < 0:
@@ -143,13 +168,21 @@ def settle(bench, sides, n_rows, target, k, most, passes):  # type: ignore[no-un
         quiet = 0
         where[x] = to
         if back < 0:
-            sizes[a] -= 1
-            sizes[to] += 1
+            if inside:
+                sizes[a] -= 1
+            else:
+                out -= 1
+            if to < target:
+                sizes[to] += 1
+            else:
+                out += 1
         else:
             where[back] = a
-        _measure(bench, sides, n_rows, a)
-        _measure(bench, sides, n_rows, to)
-    total = 0.0
+        if inside:
+            _measure(bench, sides, n_rows, a)
+        if to < target:
+            _measure(bench, sides, n_rows, to)
+    total = out * out_price
     for c in range(target):
         total += sizes[c] * costs[c]
-    return total
+    return total, out

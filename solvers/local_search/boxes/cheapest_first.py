@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.halting import Flag, lowered
 from optmodels.kernels import kernel
 from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import Price
@@ -22,10 +23,14 @@ LENGTH = 12
 MOST_ROUNDS = 30
 
 
-def cheapest_first(price: Price, k: int, seed: int = 0) -> Labels | None:
-    """A partition into classes of at least k records; None if there are fewer."""
+def cheapest_first(price: Price, k: int, seed: int = 0, halt: Flag | None = None) -> Labels | None:
+    """A partition into classes of at least k records; None if there are fewer.
+
+    Once the flag is raised, who is still without a class is in one with those beside in the order of the attributes.
+    """
     if price.n < k:
         return None
+    halt = lowered() if halt is None else halt
     sides, rows = numbered(price)
     point = group_rows(list(rows.T)) if rows.shape[1] else np.zeros(price.n, np.int64)
     order, starts = members(point)
@@ -39,45 +44,59 @@ def cheapest_first(price: Price, k: int, seed: int = 0) -> Labels | None:
     generator = np.random.default_rng(seed)
     numeric = price.numeric.shape[1]
     for _ in range(MOST_ROUNDS):
-        if copies[waiting].sum() < k:
+        if copies[waiting].sum() < k or halt[0]:
             break
         places = np.hstack([price.numeric, price.codes])[order[starts[waiting]]]
-        lists = nearest_by_nodes(places, numeric, price.climbs, min(LENGTH + 1, len(waiting)), generator)
+        lists = nearest_by_nodes(places, numeric, price.climbs, min(LENGTH + 1, len(waiting)), generator, halt)
         found = np.full(len(waiting), -1, np.int64)
-        label = peel(sides, np.ascontiguousarray(points[waiting]), copies[waiting], lists, k, found, label)
+        label = peel(sides, np.ascontiguousarray(points[waiting]), copies[waiting], lists, k, found, label, halt)
         if (found < 0).all():
             break
-        for t, name in zip(waiting[found >= 0].tolist(), found[found >= 0].tolist(), strict=True):
-            labels[order[starts[t] : starts[t + 1]]] = name
+        by_point = np.full(len(copies), -1, np.int64)
+        by_point[waiting] = found
+        labels = np.where(labels < 0, by_point[point], labels)
         waiting = waiting[found < 0]
     left = np.flatnonzero(labels < 0)
     if len(left) >= k:
-        labels[left] = label
+        beside = left[np.lexsort(rows[left].T)] if rows.shape[1] else left
+        labels[beside] = label + np.minimum(np.arange(len(left)) // k, len(left) // k - 1)
     elif len(left):
         join_each(sides, rows, labels, left, int(labels.max()) + 1)
     return canonical(labels)
 
 
 def peel(
-    sides: Sides, points: Numbers, copies: Counts, lists: NDArray[np.int32], k: int, found: Labels, label: int
+    sides: Sides,
+    points: Numbers,
+    copies: Counts,
+    lists: NDArray[np.int32],
+    k: int,
+    found: Labels,
+    label: int,
+    halt: Flag,
 ) -> int:
     """Classes from cheap to dear, again and again, until no free point has enough free ones near it; the next label."""
     grown, sizes, costs = np.empty((len(points), k), np.int64), np.zeros(len(points), np.int64), np.empty(len(points))
     while True:
         free = np.flatnonzero(found < 0)
-        grow(sides, points, copies, lists, k, found, free, grown, sizes, costs)
+        costs[free] = np.inf
+        grow(sides, points, copies, lists, k, found, free, grown, sizes, costs, halt)
         able = free[np.isfinite(costs[free])]
         if not len(able):
             return label
         label = make(grown, sizes, able[np.argsort(costs[able], kind="stable")], found, label)
+        if halt[0]:
+            return label
 
 
 @kernel(nogil=True)
-def grow(sides, points, copies, lists, k, found, seeds, grown, sizes, costs):  # type: ignore[no-untyped-def]
+def grow(sides, points, copies, lists, k, found, seeds, grown, sizes, costs, halt):  # type: ignore[no-untyped-def]
     """For each seed a class of free points near it, grown by who costs least; an infinite cost where they are few."""
     box = np.empty((1, 4, points.shape[1]), np.int32)
     frontier = np.empty(k * lists.shape[1], np.int64)
     for seed in seeds:
+        if halt[0]:
+            return
         emptied(box, 0)
         records, n_front, count = 0, 0, 0
         t = seed

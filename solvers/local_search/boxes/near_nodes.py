@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.halting import Flag, lowered
 from optmodels.kernels import kernel, part
 from optmodels.price import node_cost
 
@@ -21,9 +22,13 @@ Floats = NDArray[np.float64]
 
 
 def nearest_by_nodes(
-    points: Floats, plain: int, climbs: Floats, length: int, generator: np.random.Generator
+    points: Floats, plain: int, climbs: Floats, length: int, generator: np.random.Generator, halt: Flag | None = None
 ) -> NDArray[np.int32]:
-    """For each point, whose first `plain` columns are numbers and the others leaves, near ones; -1 pads."""
+    """For each point, whose first `plain` columns are numbers and the others leaves, near ones; -1 pads.
+
+    A flag that is raised ends the search, with what was found until then.
+    """
+    halt = lowered() if halt is None else halt
     n, d = points.shape
     lists = np.full((n, length), -1, np.int32)
     lists[:, 0] = np.arange(n)
@@ -31,6 +36,8 @@ def nearest_by_nodes(
     costs[:, 0] = 0.0
     levels = climbs.shape[1] // 2
     for _ in range(ORDERS):
+        if halt[0]:
+            return lists
         keys = []
         for j in generator.permutation(d).tolist():
             column = points[:, j]
@@ -38,9 +45,9 @@ def nearest_by_nodes(
             # the last leaf of a node stands for the node; on the lowest level the leaf stands for itself
             keys.append(column if level < 0 else climbs[column.astype(np.int64), level])
         order = np.lexsort(keys) if keys else np.arange(n)
-        compare_windows(points, plain, climbs, order, WINDOW, lists, costs)
+        compare_windows(points, plain, climbs, order, WINDOW, lists, costs, halt)
     for _ in range(DESCENTS):
-        compare_neighbours(points, plain, climbs, lists.copy(), lists, costs)
+        compare_neighbours(points, plain, climbs, lists.copy(), lists, costs, halt)
     return lists
 
 
@@ -81,17 +88,21 @@ def _offer(points, plain, climbs, a, b, lists, costs):  # type: ignore[no-untype
 
 
 @kernel(nogil=True)
-def compare_windows(points, plain, climbs, order, window, lists, costs):  # type: ignore[no-untyped-def]
+def compare_windows(points, plain, climbs, order, window, lists, costs, halt):  # type: ignore[no-untyped-def]
     """Compare every point with those that follow it in the order."""
     for place in range(order.size):
+        if halt[0]:
+            return
         for further in range(place + 1, min(place + window, order.size)):
             _offer(points, plain, climbs, order[place], order[further], lists, costs)
 
 
 @kernel(nogil=True)
-def compare_neighbours(points, plain, climbs, known, lists, costs):  # type: ignore[no-untyped-def]
+def compare_neighbours(points, plain, climbs, known, lists, costs, halt):  # type: ignore[no-untyped-def]
     """Compare every point with those near to the points that are known to be near to it."""
     for a in range(known.shape[0]):
+        if halt[0]:
+            return
         for place in range(1, known.shape[1]):
             b = known[a, place]
             if b < 0:

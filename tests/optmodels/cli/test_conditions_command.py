@@ -124,7 +124,13 @@ def test_every_formulation_takes_conditions(run: Run, people: Path, formulation:
 
 def test_every_condition_has_an_option() -> None:
     asked = [field.name for field in fields(SensitiveConditions)]
-    assert tuple(OPTIONS) == ("k", "suppress", "suppression_price", *(name for name in asked if name not in _LEFT_OUT))
+    assert tuple(OPTIONS) == (
+        "k",
+        "scheme",
+        "suppress",
+        "suppression_price",
+        *(name for name in asked if name not in _LEFT_OUT),
+    )
 
 
 _LEFT_OUT = ("suppress", "suppression_price")  # stand first, with k

@@ -32,3 +32,19 @@ def test_a_price_without_leave_and_a_share_of_all_are_refused(run: Run, tmp_path
         assert result.exit_code != 0
         assert said in " ".join(result.output.split())
         assert not out.exists()
+
+
+def test_one_level_for_everybody_is_asked_for_by_its_scheme(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("age,town\n" + "".join(f"{30 + i % 3},{'ab'[i % 2]}\n" for i in range(12)))
+    words = ("anonymize", file, "--numeric", "age", "--categorical", "town", "--k", 3, "--json")
+    told = run(*words, "--formulation", "generalisation", "--scheme", "full-domain", "--solver", "lattice")
+    assert told.exit_code == 0, told.output
+    assert json.loads(told.stdout)["status"] == "optimal"
+    for more, said in (
+        (("generalisation", "--scheme", "global"), "full-domain"),
+        (("liang-samavi", "--scheme", "local"), "--scheme"),
+    ):
+        wrong = run(*words, "--formulation", *more)
+        assert wrong.exit_code != 0
+        assert said in wrong.output

@@ -17,7 +17,7 @@ from formulations import Microaggregation, MoObam
 from optmodels import front_folder
 from optmodels.cli import app
 from optmodels.errors import InputError, OptmodelsError
-from optmodels.explorer import commands, data_files, work_front, work_wish
+from optmodels.explorer import aside, commands, data_files, work_front, work_wish
 from optmodels.explorer.fronts import SavedFront
 from optmodels.explorer.jobs import Jobs
 from optmodels.explorer.telling import Teller
@@ -203,3 +203,27 @@ def test_a_growing_front_is_told_as_the_judge_has_it(tmp_path: Path) -> None:
     values = {tuple(point.values.values()) for point in front}
     assert {tuple(point) for point in points} & values
     assert all(line["hypervolume"] <= front.hypervolume() + 1e-9 for line in lines if "hypervolume" in line)
+
+
+def test_a_point_is_looked_into_by_another_process_which_may_die(client: Client) -> None:
+    me = psutil.Process(os.getpid())
+    before = set(me.children())
+    first = client.json("api/fronts/1/points/1")
+    helpers = set(me.children()) - before
+    assert helpers  # the server itself reads no data
+    for helper in helpers:
+        helper.kill()
+        helper.wait(10)
+    found = client.json("api/fronts/1/points/1")
+    assert found["values"] == first["values"]  # it was started anew
+    client.explorer.workspace.close()
+    assert not [helper for helper in me.children() if "optmodels.explorer.looking" in helper.cmdline()]
+
+
+def test_a_process_that_dies_while_it_looks_is_told(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(aside.sys, "executable", "/bin/true")  # it ends at once, whatever it is asked
+    status, _, body = client.ask("api/fronts/1/points/1")
+    assert status == 400
+    assert "Ask again" in json.loads(body)["error"]
+    monkeypatch.undo()
+    assert client.json("api/fronts/1/points/1")["point"] == 1

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import mannwhitneyu
 
 from optmodels.cli import reproduce as command
-from optmodels.reproduce import majeed_hwang, mo_obam_learning
+from optmodels.reproduce import mo_obam_learning
 from optmodels.reproduce.power import least_p, power, said
 
 
@@ -17,7 +17,9 @@ def _f1(dataset: str, classifier: str, n_clusters: int, p: float, change: float)
 
 
 def _lowered(frame: pd.DataFrame, splits: int) -> list[bool | None]:
-    return [one.holds for one in mo_obam_learning._lowered(frame, {"german": splits, "adult": splits})]
+    found = list(mo_obam_learning._lowered(frame, {"german": splits, "adult": splits}))
+    assert found[0].claim.startswith("H3")
+    return [one.holds for one in found[1:]]
 
 
 @pytest.mark.parametrize("repetitions", [2, 3, 4, 10])
@@ -52,23 +54,15 @@ def test_the_losses_that_the_paper_reports_have_verdicts_of_their_own(p: float, 
     assert _lowered(pd.concat([_f1("adult", "rf", 100, p, change), trees], ignore_index=True), 10) == [holds, holds]
 
 
-def test_suppressing_everything_does_not_keep_what_is_learned() -> None:
-    """It keeps all of the accuracy where one answer is the frequent one, and nothing of the correlation."""
-    ours = majeed_hwang.OURS
-    rows = {"version": ["original", ours, "k-anonymity"], "k": 5, "ours": 76.0, "retention": 100.0}
-    weights = {"native_country": 70.0, "race": 20.0, "sex": 8.0, "age": 2.0}
-    values = pd.DataFrame(
-        [
-            {"version": name, "k": k, "distortion": k / 10, "on_one_level": 50.0, "disclosure": 0.8}
-            for name in (ours, majeed_hwang.CHOSEN, "k-anonymity")
-            for k in (5, 50)
-        ]
-    )
-    for kept, holds in ((0.0, False), (99.5, True)):
-        accuracies = pd.DataFrame({**rows, "mcc": 0.3, "mcc_retention": [100.0, kept, 100.0]})
-        verdict = majeed_hwang._verdicts(weights, accuracies, values)[1]
-        assert "99%" in verdict.claim
-        assert verdict.holds is holds
+@pytest.mark.parametrize(
+    ("p", "change", "splits", "holds"),
+    [(0.4, -0.1, 10, True), (0.001, 0.1, 10, True), (0.001, -0.1, 10, False), (0.001, -0.1, 2, None)],
+)
+def test_one_significant_loss_turns_the_third_hypothesis(p: float, change: float, splits: int, holds: bool) -> None:
+    cells = pd.concat([_f1("german", "lr", 30, 0.9, 0.0), _f1("adult", "rf", 4, p, change)], ignore_index=True)
+    third = next(iter(mo_obam_learning._lowered(cells, {"german": splits, "adult": splits})))
+    assert third.claim.startswith("H3")
+    assert third.holds is holds
 
 
 def test_a_verdict_that_cannot_be_given_is_said_to_be_so() -> None:

@@ -1,0 +1,64 @@
+"""The promise of a release in a file beside it: strict JSON, sealed so that an edited one is known for one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from optmodels.errors import BrokenPromiseError, InputError
+
+FORMAT = "optmodels promise 1"
+_MOST_BYTES = 1 << 28
+
+
+def beside(release: str | Path) -> Path:
+    """Where the promise of a release is.
+
+    >>> beside("out/release.csv").name, beside("out/folder").name
+    ('release.promise.json', 'folder.promise.json')
+    """
+    path = Path(release)
+    stem = path.stem if path.suffix.lower() in (".csv", ".parquet") else path.name
+    return path.with_name(f"{stem}.promise.json")
+
+
+def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The promise with a seal: the SHA-256 of everything else that it says."""
+    said = {"format": FORMAT, **{name: value for name, value in document.items() if name != "seal"}}
+    return {**said, "seal": _seal(said)}
+
+
+def load_promise(path: str | Path) -> dict[str, Any]:
+    """The promise in a file.
+
+    Raises:
+        InputError: there is no such file, or it holds no promise.
+        BrokenPromiseError: it was changed since it was written.
+    """
+    try:
+        if Path(path).stat().st_size > _MOST_BYTES:
+            raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
+        found = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_number)
+    except OSError as problem:
+        raise InputError(f"Cannot read the promise '{path}': {problem.strerror or problem}.") from problem
+    except (ValueError, RecursionError) as problem:
+        raise InputError(f"'{path}' is no promise that 'optmodels' wrote: {problem}.") from problem
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise InputError(f"'{path}' is no promise that 'optmodels' wrote: it does not say \"format\": \"{FORMAT}\".")
+    if found.get("seal") != _seal({name: value for name, value in found.items() if name != "seal"}):
+        raise BrokenPromiseError(
+            f"The promise '{path}' was changed after it was written: its seal does not fit what it says."
+        )
+    return found
+
+
+def _seal(said: Mapping[str, Any]) -> str:
+    text = json.dumps(said, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number in JSON")

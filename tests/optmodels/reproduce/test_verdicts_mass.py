@@ -1,0 +1,116 @@
+"""Every verdict on MASS holds for figures as the paper tells them, and fails for others."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from optmodels.reproduce.mass_verdicts import verdicts
+from optmodels.reproduce.report import Verdict
+
+KS = (2, 5, 10, 20, 40)
+SCALES = ("small", "medium")
+SIZES = pd.DataFrame({"scale": SCALES, "records": [1000, 10_000], "our_records": [1000, 10_000], "best": [5, 10]})
+
+
+def _losses() -> pd.DataFrame:
+    rows = [
+        {
+            "scale": scale,
+            "k": k,
+            "loss": k / 100,
+            "privacy_loss": 1 / (1 + k),
+            "seconds": 0.01 / k,
+            "recall": 0.75,
+            "l": 2.0,
+            "l_published": 2.0,
+            "t": 0.2,
+            "t_published": 0.2,
+        }
+        for scale in SCALES
+        for k in KS
+    ]
+    return pd.DataFrame(rows)
+
+
+def _screens() -> pd.DataFrame:
+    rows = [
+        {"scale": scale, "classifier": name, "overfit": name in ("dt", "rf")}
+        for scale in SCALES
+        for name in ("dt", "rf", "lr", "svm-rbf", "knn", "nb")
+    ]
+    return pd.DataFrame(rows)
+
+
+def _scores() -> pd.DataFrame:
+    rows = [
+        {"scale": scale, "k": k, "classifier": "lr", "metric": metric, "retention": 99.0}
+        for scale in SCALES
+        for k in KS
+        for metric in ("recall", "accuracy")
+    ]
+    return pd.DataFrame(rows)
+
+
+def _found(
+    claim: str,
+    *,
+    screens: pd.DataFrame | None = None,
+    losses: pd.DataFrame | None = None,
+    scores: pd.DataFrame | None = None,
+) -> Verdict:
+    given = (
+        _screens() if screens is None else screens,
+        _losses() if losses is None else losses,
+        _scores() if scores is None else scores,
+    )
+    (one,) = [one for one in verdicts(SIZES, *given) if claim in one.claim]
+    return one
+
+
+def test_all_hold_for_what_the_paper_tells() -> None:
+    found = verdicts(SIZES, _screens(), _losses(), _scores())
+    assert len(found) == 13
+    assert all(one.holds for one in found), [one for one in found if not one.holds]
+
+
+@pytest.mark.parametrize(
+    ("claim", "column", "figures"),
+    [
+        ("Privacy loss falls", "privacy_loss", 0.2),
+        ("Information loss rises", "loss", 0.2),
+        ("At the best k privacy loss", "privacy_loss", 0.26),
+        ("At the best k privacy loss", "recall", 0.6),
+        ("single value of a sensitive attribute, dealt as published", "l_published", 1.0),
+        ("single value of a sensitive attribute, with our swaps", "l", 1.0),
+        ("from the table, dealt as published", "t_published", 0.4),
+        ("from the table, with our swaps", "t", 0.4),
+        ("less time than published", "seconds", 1000.0),
+        ("Time falls with k", "seconds", [*KS, *KS]),
+    ],
+)
+def test_losses_and_seconds_turn_their_verdicts(claim: str, column: str, figures: object) -> None:
+    assert _found(claim).holds
+    turned = _found(claim, losses=_losses().assign(**{column: figures}))
+    assert turned.holds is False, turned.found
+
+
+@pytest.mark.parametrize(("name", "claim"), [("dt", "learned by heart"), ("knn", "pass the screen")])
+def test_one_classifier_turns_the_verdict_on_the_screen(name: str, claim: str) -> None:
+    screens = _screens()
+    screens.loc[(screens["classifier"] == name) & (screens["scale"] == "small"), "overfit"] ^= True
+    assert _found(claim, screens=screens).holds is False
+
+
+@pytest.mark.parametrize(
+    ("metric", "kept"), [("recall", 94.0), ("recall", 102.0), ("accuracy", 92.0), ("accuracy", 107.0)]
+)
+def test_one_retention_outside_its_range_turns_the_verdict(metric: str, kept: float) -> None:
+    scores = _scores()
+    one = (scores["metric"] == metric) & (scores["scale"] == "medium") & (scores["k"] == 10)
+    scores.loc[one, "retention"] = kept
+    assert _found(f"% of its {metric}", scores=scores).holds is False
+
+
+def test_few_values_of_k_tell_no_trend() -> None:
+    assert _found("Privacy loss falls", losses=_losses()[_losses()["k"] < 20]).holds is None
