@@ -32,6 +32,7 @@ _SAME = 1e-12
 _REPRODUCED = 1e-7
 _RECORD = ("formulation", "parameters", "objectives", "records", "points", "details")
 _MAPPINGS = ("parameters", "objectives", "details")
+_ROW = "row"  # of the file that a front is of, in the saved labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +189,9 @@ class ParetoFront:
         """What a saved front consists of: the name of each file and the function that writes it."""
         frame = self.frame().assign(solver=[s.solver for s in self], seconds=[s.seconds for s in self])
         frame = frame.assign(stop=[str(s.stop) for s in self], seed=[s.seed for s in self])
-        labels = pd.DataFrame({str(i): solution.labels for i, solution in enumerate(self.points)})
+        # by the rows of the file, whatever order its records were solved in: that is how others know them
+        rows = pd.Index(self.problem.table.rows if len(self) else [], np.int64, name=_ROW)
+        labels = pd.DataFrame({str(i): s.labels for i, s in enumerate(self.points)}, index=rows).sort_index()
         record = {
             "formulation": self.problem.formulation.name,
             "parameters": self.problem.formulation.to_dict(),
@@ -341,6 +344,8 @@ def _saved(problem: Problem, frame: pd.DataFrame, labels: pd.DataFrame) -> list[
         raise ValueError("every point needs the class of every record")
     if not all(is_integer_dtype(kind) for kind in labels.dtypes):
         raise TypeError("classes are whole numbers")
+    if labels.index.name == _ROW and len(frame):  # fronts of earlier versions are in the order of their records
+        labels = labels.loc[problem.table.rows]
     return [
         Solution(
             problem=problem,

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 if TYPE_CHECKING:
     from optmodels.problem import Problem
@@ -24,8 +29,23 @@ _GROUPS = (
 )
 
 
-def warm_up() -> None:
+Into = Annotated[Path | None, typer.Option(hidden=True, help="Collect the code here, for a wheel to carry.")]
+
+
+def warm_up(into: Into = None) -> None:
     """Compile the solvers' kernels, once on a machine and side by side; compiled code is kept beside the package."""
+    if into is None:
+        _all_compiled()
+        return
+    from optmodels.shipped_kernels import environment
+
+    into.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as nothing:  # what was compiled for this machine's processor is not for others
+        os.environ.update(environment(into), NUMBA_CACHE_DIR=nothing)
+        _all_compiled()
+
+
+def _all_compiled() -> None:
     from optmodels.cli import show
     from optmodels.parallel import cores, in_parallel
 

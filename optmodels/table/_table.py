@@ -22,7 +22,7 @@ from optmodels.table.encoding import Codes
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.measuring import Measuring
 from optmodels.table.part_rows import rows_of_part
-from optmodels.table.plain_hierarchy import plain_hierarchy
+from optmodels.table.plain_hierarchy import plain_hierarchy, star_hierarchy
 from optmodels.table.prepared import Prepared, prepared, read
 from optmodels.table.reading import as_frame
 from optmodels.table.role_types import Kind, MoreRoles, Scaling, SomeRoles
@@ -144,6 +144,16 @@ class Table:
 
     def __len__(self) -> int:
         return self.n
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """(n,) which row of the frame or file each record was, from 0 on.
+
+        >>> people = pd.DataFrame({"age": [45, None, 31]})
+        >>> Table(people, quasi={"age": "numeric"}, missing="drop").sorted().rows
+        array([2, 0])
+        """
+        return np.arange(self.n) if self._columns.moved is None else self._columns.moved
 
     @property
     def quasi(self) -> tuple[str, ...]:
@@ -320,7 +330,7 @@ class Table:
         """The same records in the order of their values, so that nothing made of them depends on how they came.
 
         The command line sorts every file that it reads: the same rows in another order make the same release, byte by
-        byte. Labels are then those of the sorted records.
+        byte. Labels are then those of the sorted records; `rows` says which row of the file each of them was.
 
         >>> table = Table(pd.DataFrame({"age": [45, 31], "town": ["a", "b"]}), quasi={"age": "numeric"}, others="keep")
         >>> table.sorted().frame["age"].tolist()
@@ -392,6 +402,17 @@ class Table:
             return self
         built = {name: plain_hierarchy(self._columns, name) for name in lacking}
         roles = self.roles.revised(hierarchies={**self.hierarchies, **built})
+        return self._other(roles, self._columns, self._measuring.whole)
+
+    def with_stars(self) -> Table:
+        """The same records with a star above the values of every quasi-identifier, whatever hierarchies were given.
+
+        >>> table = Table(pd.DataFrame({"age": range(81)}), quasi={"age": "numeric"}).with_stars()
+        >>> table.hierarchies["age"].n_levels
+        2
+        """
+        stars = {name: star_hierarchy(self._columns, name) for name in self.quasi}
+        roles = self.roles.revised(hierarchies={**self.hierarchies, **stars})
         return self._other(roles, self._columns, self._measuring.whole)
 
     def plot(self, *columns: str, backend: Backend = "plotly") -> Any:

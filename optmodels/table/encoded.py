@@ -31,9 +31,15 @@ class Encoded:
     """
 
     def __init__(
-        self, frame: pd.DataFrame, roles: Roles, as_read: pd.DataFrame | None = None, people: Codes | None = None
+        self,
+        frame: pd.DataFrame,
+        roles: Roles,
+        as_read: pd.DataFrame | None = None,
+        people: Codes | None = None,
+        rows: NDArray[np.int64] | None = None,
     ) -> None:
         self.frame, self.roles = frame, roles
+        self.moved = rows  # (n,) which row of the source each record was; None where that is its own number
         # columns that are released in other words than those in which they are measured
         self.as_read = pd.DataFrame(index=frame.index) if as_read is None else as_read
         self.people = people  # (n,) which person each record is of; None where every record is a person
@@ -155,7 +161,8 @@ class Encoded:
         """Some of the records, with the levels of all."""
         index, people = pd.RangeIndex(len(rows)), None if self.people is None else self.people[rows]
         words = self.as_read.take(rows).set_axis(index)
-        part = Encoded(self.frame.take(rows).set_axis(index), self.roles, words, people)
+        moved = np.asarray(rows, np.int64) if self.moved is None else self.moved[rows]
+        part = Encoded(self.frame.take(rows).set_axis(index), self.roles, words, people, moved)
         known = vars(part)
         for name in ("levels", "decimals", "sensitive_levels", "sensitive_ordered"):
             known[name] = getattr(self, name)
@@ -167,7 +174,7 @@ class Encoded:
         self, quasi: Mapping[str, Levels], sensitive: Mapping[str, Levels], ordered: tuple[bool, ...]
     ) -> Encoded:
         """The same records, numbered by the levels of a larger table."""
-        part = Encoded(self.frame, self.roles, self.as_read, self.people)
+        part = Encoded(self.frame, self.roles, self.as_read, self.people, self.moved)
         known = vars(part)
         known["quasi_levelled"] = _numbered_by(quasi, self.quasi_levelled)
         known["sensitive_levelled"] = _numbered_by(sensitive, self.sensitive_levelled)

@@ -106,8 +106,9 @@ def prepared(
     words = pd.DataFrame(
         {name: filled_alike(column, columns[name]) for name, column in written.items()}, index=kept_frame.index
     )
+    rows = kept_frame.index.to_numpy(np.int64) if len(kept_frame) < len(frame) else None
     kept_frame.index = words.index = pd.RangeIndex(len(kept_frame))
-    encoded = Encoded(kept_frame, roles, words, people)
+    encoded = Encoded(kept_frame, roles, words, people, rows)
     encoded.check()
     return Prepared(roles, encoded, dropped, missing_report, cleaning_report, repeated)
 

@@ -33,6 +33,7 @@ class Cells:
     @classmethod
     def of(cls, column: pd.Series) -> Cells:
         """The cells of a column in memory; zeros of both signs are two values, as they are for who sees their bits."""
+        nested = False
         if isinstance(column.dtype, pd.CategoricalDtype):
             codes, values = column.cat.codes.to_numpy(np.int64), column.cat.categories.tolist()
         elif column.dtype == np.float64:
@@ -44,12 +45,16 @@ class Cells:
             place[order] = np.arange(len(order))
             values, codes = found[order].tolist(), place[codes]
         else:
-            numbered, distinct = pd.factorize(column)
+            try:
+                numbered, distinct = pd.factorize(column)
+            except TypeError:  # lists and the like, which Parquet can hold
+                nested = True
+                numbered, distinct = pd.factorize(column.map(lambda value: repr(_listed(value)), na_action="ignore"))
             codes, values = numbered.astype(np.int64), distinct.tolist()
         gaps = np.array([*map(_is_missing, values), True])  # the code -1 points to the last
         texts = [text for text, gap in zip(map(str, values), gaps, strict=False) if not gap]
         places = np.where(gaps, len(texts), np.cumsum(~gaps) - 1)
-        plain = all(isinstance(value, str | bool | int | float) for value in values[:1000])
+        plain = not nested and all(isinstance(value, str | bool | int | float) for value in values[:1000])
         return (
             cls(places[codes], [*texts, MISSING], plain)
             if (places[codes] == len(texts)).any()
@@ -118,6 +123,15 @@ def numbered(columns: Mapping[str, Cells], names: list[str], rows: int) -> NDArr
         cells = columns[name]
         code = pd.factorize(code * len(cells.texts) + cells.codes)[0].astype(np.int64)
     return code
+
+
+def _listed(value: Any) -> Any:
+    """A nested value in Python's own lists, whose text leaves nothing out."""
+    if isinstance(value, np.ndarray | list):
+        return [_listed(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _listed(one) for name, one in value.items()}
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _is_missing(value: object) -> bool:

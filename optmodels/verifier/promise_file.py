@@ -20,9 +20,9 @@ def beside(release: str | Path) -> Path:
     >>> beside("out/release.csv").name, beside("out/folder").name
     ('release.promise.json', 'folder.promise.json')
     """
-    path = Path(release)
+    path = Path(release) if Path(release).name not in ("", "..") else Path(release).resolve()
     stem = path.stem if path.suffix.lower() in (".csv", ".parquet") else path.name
-    return path.with_name(f"{stem}.promise.json")
+    return path.parent / f"{stem}.promise.json"
 
 
 def sealed(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,6 +110,10 @@ class Pso(FrontSolver):
         """Whether particles are scored as they are and only pay for what they break."""
         return self.faithful or self.swarm == "authors"
 
+    @property
+    def _whose(self) -> str:
+        return "faithful" if self.faithful else "authors'"
+
     def cannot(self, problem: Problem) -> str | None:
         """The faithful swarm knows the loss around raw centroids only."""
         if self.unmended and (problem.structure(Assignment) or not problem.require(Centroids).scales):
@@ -141,9 +145,8 @@ class Pso(FrontSolver):
                 used = flight.evaluations
                 run.details.update(evaluations=used)
                 if self.unmended and (particle := flight.described()):
-                    run.details.update(
-                        faithful=particle, remark=f"The published swarm's best particle {_words(particle)}."
-                    )
+                    remark = f"The {self._whose} swarm's best particle {_words(particle)}."
+                    run.details.update(faithful=particle, remark=remark)
         run.stop = Stop.ITERATIONS if run.seconds < budget.fly_until else Stop.TIME
         if run.labels is not None and (better := self.polished(intensifier, run, run.labels, budget)):
             run.details.update(evaluations=used + better.evaluations)
@@ -172,9 +175,8 @@ class Pso(FrontSolver):
                 words = "; ".join(
                     f"lambda {particle['lambda']:g} {_words(particle)}" for particle in swarms.best_particles
                 )
-                run.details.update(
-                    faithful=swarms.best_particles, remark=f"The published swarms' best particles: {words}."
-                )
+                remark = f"The {self._whose} swarms' best particles: {words}."
+                run.details.update(faithful=swarms.best_particles, remark=remark)
             for labels in swarms.standing.archive.partitions():
                 run.keep(labels)
 
