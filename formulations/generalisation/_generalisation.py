@@ -21,7 +21,7 @@ from optmodels.table.hierarchy import Hierarchy
 if TYPE_CHECKING:
     import pyomo.environ as pyo
 
-Scheme = Literal["local", "full-domain"]
+Scheme = Literal["local", "cells", "full-domain"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,9 @@ class Generalisation(Formulation):
     is, 1 for a table that tells nothing.
 
     - scheme='local': every class is released as nodes of its own, the lowest that cover it.
+    - scheme='cells': values are kept or suppressed, cell by cell, whatever hierarchies there are; the loss is the
+      weighted share of cells that are. Who differs from k others in one attribute loses this cell, together with at
+      least k - 1 others who lose the same one, so that k holds among equal rows of the release.
     - scheme='full-domain': everybody is released on the same levels, one for each attribute; numbers and ordinals
       without a hierarchy get one of five levels. Weighted it is the WFDA baseline of Majeed and Hwang.
 
@@ -66,7 +69,7 @@ class Generalisation(Formulation):
             raise unknown("scheme", str(self.scheme), get_args(Scheme))
         if self.measure not in get_args(Measure):
             raise unknown("measure", str(self.measure), get_args(Measure))
-        if self.measure == "levels" and self.scheme == "local":
+        if self.measure == "levels" and self.scheme != "full-domain":
             raise InputError(
                 "measure='levels' is about the same levels for everybody: say scheme='full-domain'. Levels of each "
                 "class's own are the distortion of 'majeed-hwang' with levels='least'."
@@ -81,7 +84,7 @@ class Generalisation(Formulation):
         weighted = table.rescaled(weights=self.weights)
         if self.scheme == "full-domain":
             return FullDomainProblem(weighted.with_hierarchies(), self, self.conditions(self.k), self.measure)
-        weighted = weighted.with_hierarchies(["categorical"])
+        weighted = weighted.with_stars() if self.scheme == "cells" else weighted.with_hierarchies(["categorical"])
         price = hierarchy(weighted)
         everything = table.records_in_all * sum(weighted.weights.values())
         return LocalProblem(weighted, self, self.conditions(self.k), price, price_scale=everything or 1.0)

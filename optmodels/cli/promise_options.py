@@ -23,9 +23,9 @@ OPTIONS: dict[str, Any] = {
     "scheme": Annotated[
         str | None,
         typer.Option(
-            metavar="local|full-domain",
-            help="Of --formulation generalisation: every class its own nodes of hierarchies (default), or everybody on "
-            "the same levels.",
+            metavar="local|cells|full-domain",
+            help="Of --formulation generalisation: every class its own nodes of hierarchies (default), single cells kept "
+            "or suppressed, or everybody on the same levels.",
             rich_help_panel=PROMISE,
         ),
     ],

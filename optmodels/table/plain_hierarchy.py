@@ -7,6 +7,7 @@ from math import ceil
 import numpy as np
 import pandas as pd
 
+from optmodels.recoding import spelled
 from optmodels.table import dates
 from optmodels.table.encoded import Encoded
 from optmodels.table.hierarchy import Hierarchy
@@ -31,6 +32,24 @@ def plain_hierarchy(columns: Encoded, name: str) -> Hierarchy:
         texts = pd.Index(dates.written(values, columns.roles.dates[name]), dtype=object)
         return _runs(texts).with_values(values)
     return _runs(values)
+
+
+def star_hierarchy(columns: Encoded, name: str) -> Hierarchy:
+    """Values that are kept or suppressed, whatever is known of them: leaves below a star.
+
+    >>> from optmodels.table.roles import Roles
+    >>> ages = Encoded(pd.DataFrame({"age": [31, 45]}), Roles(quasi={"age": "numeric"}))
+    >>> star_hierarchy(ages, "age").labels.tolist()
+    ['31', '45', '*']
+    """
+    kind = columns.roles.quasi[name]
+    if kind != "numeric":
+        return Hierarchy(columns.levels[name], [])
+    values = pd.Index(np.sort(columns.frame[name].unique()))
+    form = columns.roles.dates.get(name)
+    return Hierarchy(spelled(values.to_numpy()) if form is None else dates.written(values, form), []).with_values(
+        values
+    )
 
 
 def _runs(values: pd.Index) -> Hierarchy:

@@ -16,6 +16,7 @@ FORMULATIONS = [
     Generalisation(k=2),
     Generalisation(k=2, distinct_l=2),
     Generalisation(k=2, scheme="full-domain"),
+    Generalisation(k=2, scheme="cells"),
     Mass(k=3, classifiers=()),
     Mass(distinct_l=2),
     MoObam(k=2),

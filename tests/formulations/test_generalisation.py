@@ -1,5 +1,8 @@
 """Generalisation through hierarchies: what a class costs, what is released, and exact answers on tiny tables."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +19,7 @@ from optmodels.price import hierarchy
 from optmodels.problem import Problem
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.testing import brute_force, small_table
+from optmodels.verifier import verify
 from solvers import Columns, LatticeSearch, LocalSearch, Milp
 
 
@@ -207,6 +211,37 @@ def test_records_left_out_agree_with_brute_force(scheme: Scheme, price: float | 
     release = problem.release(found.require())
     assert release.audit.suppressed == 7 - len(release.frame)
     assert release.audit.loss["gcp"] <= 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cells_are_kept_or_suppressed_and_k_holds_among_equal_rows(seed: int, tmp_path: Path) -> None:
+    table = random_table(seed, 8, attributes=2, numbers=1)
+    problem = Generalisation(k=2, scheme="cells").build(table)
+    found = Columns().solve(problem)
+    assert found.status is om.Status.OPTIMAL
+    assert found.value == pytest.approx(best_loss(problem), abs=1e-9)
+    release = problem.release(found.require())
+    released = release.frame[list(table.quasi)].astype(str)
+    known = {name: {"*", *map(str, table.frame[name])} for name in table.quasi}
+    assert all(set(released[name]) <= values for name, values in known.items())
+    assert (released == "*").to_numpy().mean() == pytest.approx(found.value)
+    assert released.groupby(list(table.quasi)).size().min() >= 2
+    assert released.groupby(list(table.quasi)).size().min() == release.audit.k
+    release.to_csv(tmp_path / "release.csv")
+    promise = json.loads((tmp_path / "release.promise.json").read_text(encoding="utf-8"))
+    assert not verify(tmp_path / "release.csv", promise).broken
+
+
+def test_who_differs_in_one_attribute_loses_that_cell_alone() -> None:
+    ages, towns = [30] * 5 + [40] * 8 + [50, 51, 52], ["a"] * 10 + ["b", "c", "d"] + ["a"] * 3
+    table = om.Table(pd.DataFrame({"age": ages, "town": towns}), quasi={"age": "numeric", "town": "categorical"})
+    problem = Generalisation(k=4, scheme="cells").build(table)
+    released = problem.release(Columns().solve(problem).require()).frame
+    # three have ages that nobody shares and three have towns that nobody of their age has: one more loses the same cell
+    # with each three, since a class of three would single them out
+    assert sorted(zip(released["age"].astype(str), released["town"].astype(str), strict=True)) == sorted(
+        [("*", "a")] * 4 + [("30", "a")] * 4 + [("40", "*")] * 4 + [("40", "a")] * 4
+    )
 
 
 def test_a_suppressed_cell_counts_one() -> None:
