@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf, isinf
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from optmodels.conditions import Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import risk
 from optmodels.metrics.privacy import Transport, entropies, transport_distance
-from optmodels.partition import LEFT_OUT, Labels, class_sizes, histograms
+from optmodels.partition import LEFT_OUT, Histograms, Labels, class_sizes, histograms
 from optmodels.table import Table
 
 Sense = Literal["min", "max"]
@@ -57,6 +58,8 @@ class Quantity:
     sense: Sense = "min"
     sensitive: bool = True  # whether it is about sensitive attributes
     usual: float | str | None = None  # a threshold or the name of a classifier, unless another is given after an @
+    between: tuple[float, float] = (0.0, 1.0)  # what a threshold may be
+    threshold: str = "a probability"  # what it is
 
 
 def least_entropies(table: Table, labels: Labels) -> NDArray[np.float64]:
@@ -80,9 +83,37 @@ def _homogeneity(table: Table, _: None) -> Measure:
     return measure
 
 
-def _closeness(table: Table, _: None) -> Measure:
+def _homogeneity_of_all(table: Table, _: None) -> Measure:
+    return lambda labels: float(risk.homogeneity_of_all(_histograms(table, labels)))
+
+
+def _skewness(table: Table, factor: float) -> Measure:
+    distributions = _distributions(table)
+    return lambda labels: float(risk.skewness(_histograms(table, labels), distributions, factor))
+
+
+def _similarity(table: Table, apart: float) -> Measure:
+    transports = _usual_transports(table)
+    return lambda labels: float(risk.similarity(_histograms(table, labels), transports, apart))
+
+
+def _histograms(table: Table, labels: Labels) -> list[Histograms]:
+    return [histograms(labels, codes) for codes in table.sensitive_codes.T]
+
+
+def _usual_transports(table: Table) -> list[Transport]:
     # t as it is promised unless told otherwise: hierarchical, ordered or equal distances
-    return _furthest(table, [Conditions().transport(table, j) for j in range(len(table.sensitive))])
+    return [Conditions().transport(table, j) for j in range(len(table.sensitive))]
+
+
+def _distributions(table: Table) -> list[NDArray[np.float64]]:
+    """The shares of the values of each sensitive attribute in the whole table."""
+    ends = np.cumsum([len(levels) for levels in table.sensitive_levels])
+    return np.split(table.sensitive_shares, ends[:-1])
+
+
+def _closeness(table: Table, _: None) -> Measure:
+    return _furthest(table, _usual_transports(table))
 
 
 def _variational(table: Table, _: None) -> Measure:
@@ -90,9 +121,7 @@ def _variational(table: Table, _: None) -> Measure:
 
 
 def _furthest(table: Table, transports: Sequence[Transport]) -> Measure:
-    ends = np.cumsum([len(levels) for levels in table.sensitive_levels])
-    distributions = np.split(table.sensitive_shares, ends[:-1])
-    attributes = list(zip(table.sensitive_codes.T, distributions, transports, strict=True))
+    attributes = list(zip(table.sensitive_codes.T, _distributions(table), transports, strict=True))
 
     def measure(labels: Labels) -> float:
         return max(
@@ -126,6 +155,26 @@ QUANTITIES: Mapping[str, Quantity] = {
     ),
     "homogeneity": Quantity(
         "records in classes where some sensitive attribute has one value", _homogeneity, lambda table: float(table.n)
+    ),
+    "homogeneity-all": Quantity(
+        "records in classes where every sensitive attribute has one value",
+        _homogeneity_of_all,
+        lambda table: float(table.n),
+    ),
+    "skewness": Quantity(
+        "records in classes where some sensitive value is more than so many times as frequent as in the table",
+        _skewness,
+        lambda table: float(table.n),
+        usual=risk.SKEWED,
+        between=(1.0, inf),
+        threshold="a factor",
+    ),
+    "similarity": Quantity(
+        "records in classes where no two values of some sensitive attribute are further apart than this",
+        _similarity,
+        lambda table: float(table.n),
+        usual=risk.ALIKE,
+        threshold="a distance",
     ),
     "closeness": Quantity(
         "the largest distance (t) of a sensitive attribute in a class from the table", _closeness, lambda _: 1.0
@@ -178,10 +227,10 @@ def quantity_of(name: str) -> tuple[str, float | str | None]:
         threshold = float(text)
     except ValueError:
         threshold = -1.0
-    if not 0 <= threshold <= 1:
-        raise InputError(
-            f"The threshold of '{name}' must be a probability between 0 and 1, as in '{quantity}@{usual:g}'."
-        )
+    (least, most), what = QUANTITIES[quantity].between, QUANTITIES[quantity].threshold
+    if not least <= threshold <= most or isinf(threshold):
+        limits = f"of at least {least:g}" if isinf(most) else f"between {least:g} and {most:g}"
+        raise InputError(f"The threshold of '{name}' must be {what} {limits}, as in '{quantity}@{usual:g}'.")
     return quantity, threshold
 
 

@@ -20,6 +20,7 @@ def anonymize(
     data: options.Data,
     columns: TypedRoles,
     promise: dict[str, Any],
+    against: options.Against = None,
     roles: options.RoleFile = None,
     allow_unique: options.AllowUnique = None,
     save_roles: Annotated[
@@ -64,6 +65,7 @@ def anonymize(
     """Anonymise a table: find classes of similar records, release one description for each, and audit the result."""
     from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.cli import folder, publishing, show
+    from optmodels.cli.guarding import guarded
     from optmodels.cli.output import check_outputs
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
     from optmodels.cli.source import roles_of, table_of
@@ -85,6 +87,8 @@ def anonymize(
     )
     if not into_folder:
         publishing.check_ending(out)
+    if against and into_folder:
+        raise InputError("--against is for a table that is read whole: for a folder, give --beta and --t themselves.")
     if wish is not None and into_folder:
         raise InputError("--wish is for a table that is solved whole, not for a folder of Parquet files.")
     values = None if wish is None else numbers("--wish", wish)
@@ -115,7 +119,7 @@ def anonymize(
         return
     table = table_of(data, asked, roles)
     check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
-    problem = model.build(table, seed)
+    problem = guarded(model, table, names("--against", against or ())).build(table, seed)
     if values is not None:
         problem = wished(problem, values)
     publishing.check_recoding(problem, method)

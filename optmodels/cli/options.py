@@ -33,6 +33,15 @@ AllowUnique = Annotated[
     ),
 ]
 
+Against = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="skewness@2,similarity@0.5",
+        help="Nobody is to be open to these attacks on sensitive values: conditions on beta and t that see to it.",
+        rich_help_panel=PROMISE,
+    ),
+]
+
 Formulation = Annotated[
     str, typer.Option(metavar="NAME", help="What is optimised: see 'list formulations'.", rich_help_panel=SEARCH)
 ]

@@ -26,6 +26,7 @@ def pareto(
     ],
     columns: TypedRoles,
     promise: dict[str, Any],
+    against: options.Against = None,
     roles: options.RoleFile = None,
     allow_unique: options.AllowUnique = None,
     formulation: options.Formulation = "mo-obam",
@@ -35,8 +36,8 @@ def pareto(
         typer.Option(
             metavar="A,B",
             help="Two or more of loss (what the formulation minimises), entropy, linkage (linkage@0.075), homogeneity, "
-            "closeness, variational, classes, utility (utility@rf) where there is a target; the formulation's own by "
-            "default.",
+            "homogeneity-all, skewness (skewness@3), similarity (similarity@0.2), closeness, variational, classes, "
+            "utility (utility@rf) where there is a target; the formulation's own by default.",
             rich_help_panel=options.SEARCH,
         ),
     ] = None,
@@ -63,6 +64,7 @@ def pareto(
     from optmodels import front_folder
     from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.cli import show
+    from optmodels.cli.guarding import guarded
     from optmodels.cli.output import check_outputs, made_folder, page_writer, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
     from optmodels.cli.source import table_of
@@ -82,7 +84,9 @@ def pareto(
         table = table_of(data, asked, roles)
         check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
         source = front_folder.source_of(data, seed)
-        problem = front_folder.with_objectives(model.build(table, seed), wanted)
+        problem = front_folder.with_objectives(
+            guarded(model, table, names("--against", against or ())).build(table, seed), wanted
+        )
         with show.progress() as on_progress:
             limit = usual_limit(search, time_limit) if search.name != "auto" else time_limit
             front = search.pareto(problem, time_limit=limit, seed=seed, on_progress=on_progress)

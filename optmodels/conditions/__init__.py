@@ -6,6 +6,7 @@ The same `Conditions` are the constraint of a problem, the test inside compiled 
 
 from optmodels.conditions._conditions import Conditions
 from optmodels.conditions.asked import Asked, BetaKind, TDistance
+from optmodels.conditions.attacks import against
 from optmodels.conditions.class_test import (
     ClassTest,
     broken_classes,
@@ -29,6 +30,7 @@ __all__ = [
     "Conditions",
     "SensitiveConditions",
     "TDistance",
+    "against",
     "broken_classes",
     "count_values",
     "distance_from_table",

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from optmodels.errors import InputError
 from optmodels.kernels import copy_into, kernel
@@ -78,6 +79,29 @@ class Transport:
                 edges[edge] = edges.get(edge, 0.0) + 0.5 / height
         ends = np.array(list(edges), np.int64).reshape(-1, 2)
         return cls(order, ends[:, 0].copy(), ends[:, 1].copy(), np.array(list(edges.values()), np.float64))
+
+    def between(self, one: NDArray[np.integer], other: NDArray[np.integer]) -> NDArray[np.float64]:
+        """How far apart values are, pair by pair: what it costs to move all of one value's mass to the other.
+
+        >>> Transport.ordered(5).between(np.array([0, 3]), np.array([4, 2]))
+        array([1.  , 0.25])
+        >>> Transport.equal(3).between(np.array([0, 1]), np.array([0, 2]))
+        array([0., 1.])
+        """
+        places = np.empty_like(self.order)
+        places[self.order] = np.arange(len(places))
+        one, other = places[one], places[other]
+        if not self.low.any():  # a line: the edges between two places
+            passed = np.concatenate([[0.0], np.cumsum(self.weight)])
+            before = np.searchsorted(self.high, np.arange(len(places)), side="right")
+            return np.asarray(np.abs(passed[before[other]] - passed[before[one]]))
+        owners, edges = _edges_over_places(self)
+        over = sparse.csr_array(
+            (np.sqrt(self.weight[edges]), edges, owners), shape=(len(places), max(len(self.weight), 1))
+        )
+        climbed = np.asarray(over.power(2).sum(axis=1)).ravel()  # from a place to the root
+        shared = np.asarray(over[one].multiply(over[other]).sum(axis=1)).ravel()  # edges over both are not climbed
+        return np.asarray(np.maximum(climbed[one] + climbed[other] - 2.0 * shared, 0.0))
 
 
 def shares(histograms: Histograms, size: int) -> NDArray[np.float64]:

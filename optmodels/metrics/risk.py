@@ -9,8 +9,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError
-from optmodels.metrics.privacy import distinct_values
+from optmodels.metrics.privacy import TOLERANCE, Transport, distinct_values
 from optmodels.partition import Histograms, Labels, class_sizes, group_frame
+
+SKEWED = 2.0  # times as frequent in a class as in the table, from which on a skewness attack is counted
+ALIKE = 0.5  # as far apart as values may be that a similarity attack takes for one
 
 
 def linkage(sizes: NDArray[np.int64], tau: float, people: NDArray[np.int64] | None = None) -> int:
@@ -38,6 +41,78 @@ def homogeneity(histograms: Mapping[str, Histograms]) -> dict[str, int]:
     exposed = np.logical_or.reduce(list(single.values())) if single else np.zeros(0, np.bool_)
     total = {"total": int(sizes[exposed].sum())}
     return total | {name: int(sizes[at].sum()) for name, at in single.items()} | total  # first, and never overwritten
+
+
+def homogeneity_of_all(histograms: Sequence[Histograms]) -> int:
+    """Records in classes where every sensitive attribute has a single value: whoever finds the class knows them all.
+
+    >>> from optmodels.partition import histograms
+    >>> homogeneity_of_all([histograms([0, 0, 1, 1], [2, 2, 0, 0]), histograms([0, 0, 1, 1], [0, 1, 1, 1])])
+    2
+    """
+    single = [distinct_values(found) == 1 for found in histograms]
+    return int(histograms[0].sizes[np.logical_and.reduce(single)].sum()) if histograms else 0
+
+
+def skewness(
+    histograms: Sequence[Histograms], table_shares: Sequence[NDArray[np.float64]], factor: float = SKEWED
+) -> int:
+    """Records open to a skewness attack: some sensitive value is more than `factor` times as frequent in their class.
+
+    As frequent, that is, as in the whole table: to know the class makes the value so many times as likely. Nobody is
+    open to it if and only if basic beta-likeness holds with beta = factor - 1.
+
+    >>> from optmodels.partition import histograms
+    >>> found = histograms([0, 0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0, 0, 0])
+    >>> skewness([found], [np.array([5 / 8, 3 / 8])], factor=1.9)  # 3/4 of the first class where 3/8 of all have it
+    4
+    """
+    if not factor >= 1:
+        raise InputError(f"The factor of a skewness attack is at least 1, as frequent as in the table, not {factor!r}.")
+    exposed = [
+        _any_in_class(found.counts > shares[found.values] * (factor + TOLERANCE) * _of_entries(found), found)
+        for found, shares in zip(histograms, table_shares, strict=True)
+    ]
+    return _in_some(exposed, histograms)
+
+
+def similarity(histograms: Sequence[Histograms], transports: Sequence[Transport], apart: float = ALIKE) -> int:
+    """Records open to a similarity attack: in their class no two values of some sensitive attribute are far apart.
+
+    Far apart is further than `apart`, by the distance behind t: the places between two values of an order as a share of
+    the whole order, or the level of a hierarchy on which they meet as a share of its height; of names all are 1 apart,
+    so that only a single value is alike. Whoever finds the class knows the value roughly, be they all different.
+
+    >>> from optmodels.partition import histograms
+    >>> pay = histograms([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 5, 8])  # thirds of an order of nine
+    >>> similarity([pay], [Transport.ordered(9)], apart=0.25)
+    3
+    """
+    if not 0 <= apart <= 1:
+        raise InputError(f"How far apart alike values may be is a distance from 0 to 1, not {apart!r}.")
+    exposed = []
+    for found, transport in zip(histograms, transports, strict=True):
+        places = np.empty_like(transport.order)
+        places[transport.order] = np.arange(len(places))
+        at, starts = places[found.values], found.starts[:-1]
+        ends = (ufunc.reduceat(at, starts) if at.size else at for ufunc in (np.minimum, np.maximum))
+        first, last = (transport.order[end] for end in ends)
+        exposed.append(transport.between(first, last) <= apart + TOLERANCE)
+    return _in_some(exposed, histograms)
+
+
+def _of_entries(found: Histograms) -> NDArray[np.int64]:
+    """The size of the class of every entry of histograms."""
+    return np.repeat(found.sizes, np.diff(found.starts))
+
+
+def _any_in_class(entries: NDArray[np.bool_], found: Histograms) -> NDArray[np.bool_]:
+    return np.logical_or.reduceat(entries, found.starts[:-1]) if entries.size else np.zeros(0, np.bool_)
+
+
+def _in_some(exposed: Sequence[NDArray[np.bool_]], histograms: Sequence[Histograms]) -> int:
+    """Records of the classes that some attribute exposes."""
+    return int(histograms[0].sizes[np.logical_or.reduce(exposed)].sum()) if exposed else 0
 
 
 def disclosure(histograms: Sequence[Histograms]) -> float:
