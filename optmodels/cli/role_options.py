@@ -57,6 +57,16 @@ def _literals(option: str, texts: Iterable[str]) -> dict[str, Any]:
     return {column: literal(text) for column, text in pairs(option, texts).items()}
 
 
+def _weights(option: str, texts: Iterable[str]) -> dict[str, Any] | str:
+    """Numbers by column, or the word that has them found out.
+
+    >>> _weights("--weight", ["age=2"]), _weights("--weight", ["importance"])
+    ({'age': 2}, 'importance')
+    """
+    typed = list(texts)
+    return "importance" if typed == ["importance"] else _literals(option, typed)
+
+
 def orders(option: str, texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The values of columns from lowest to highest, by column.
 
@@ -122,6 +132,15 @@ def _unknown(option: str, texts: Iterable[str]) -> dict[str, Any]:
     return {"unknown": {column: names(option, [values]) for column, values in pairs(option, texts).items()}}
 
 
+def _case(option: str, text: str) -> dict[str, Any]:
+    """Letters of all columns, or by column.
+
+    >>> _case("--case", "lower"), _case("--case", "sex=lower,code=upper")
+    ({'case': 'lower'}, {'case': {'sex': 'lower', 'code': 'upper'}})
+    """
+    return {"case": pairs(option, text.split(",")) if "=" in text else text}
+
+
 def _clip(option: str, texts: Iterable[str]) -> dict[str, Any]:
     """Ends of numbers by column, of which one may be left out.
 
@@ -166,7 +185,13 @@ OPTIONS: Mapping[str, RoleOption] = {
         "datasets: numbers as they are, by their standard deviation or by their range.",
         _choice("Scaling"),
     ),
-    "weight": RoleOption("weights", _LIST, "COLUMN=NUMBER", "What a quasi-identifier counts, 1 by default.", _literals),
+    "weight": RoleOption(
+        "weights",
+        _LIST,
+        "COLUMN=NUMBER|importance",
+        "What a quasi-identifier counts, 1 by default; or what all of them tell about the target.",
+        _weights,
+    ),
     "gamma": RoleOption("gamma", float, None, "What one categorical mismatch costs, 1 by default.", _as_typed),
     "order": RoleOption(
         "orders", _LIST, "COLUMN=LOW,...,HIGH", "The order of an ordinal or sensitive column's values.", orders
@@ -199,7 +224,11 @@ OPTIONS: Mapping[str, RoleOption] = {
     "unknown": RoleOption("clean", _LIST, "COLUMN=A,B", "Read these values of a column as missing.", _unknown),
     "trim": RoleOption("clean", bool, None, "Take spaces off the ends of text.", lambda _, value: {"trim": value}),
     "case": RoleOption(
-        "clean", str, "lower|upper", "Write text in small or capital letters.", lambda _, word: {"case": word}
+        "clean",
+        str,
+        "lower|upper|COLUMN=lower,...",
+        "Write text in small or capital letters: all columns, or those that are named.",
+        _case,
     ),
     "clip": RoleOption("clean", _LIST, "COLUMN=LOW,HIGH", "Numbers beyond become these: bottom and top coding.", _clip),
 }

@@ -101,6 +101,11 @@ def anonymize_folder(
         BrokenPromiseError: the written parts do not keep the promise; nothing is left of them.
     """
     whole("group_rows", group_rows, 1)
+    if isinstance(roles.weights, str):
+        raise InputError(
+            f"weights='{roles.weights}' are found out from a whole table, and a folder is read in parts: give them by "
+            "name, as --weight age=2; a sample of the records, as a table, tells them."
+        )
     chosen = solver if solver is not None else Blocks()
     target = Path(out)
     if target.exists():

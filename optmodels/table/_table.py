@@ -369,7 +369,7 @@ class Table:
         >>> table.rescaled(scaling="range").scaled.ravel()
         array([0., 1., 0.])
         """
-        merged = None if weights is None else {**self.roles.weights, **weights}
+        merged = None if weights is None else {**self.roles.given_weights, **weights}
         roles = self.roles.revised(scaling=scaling, weights=merged, gamma=gamma)
         return self._other(roles, self._columns, self._measuring.whole)
 

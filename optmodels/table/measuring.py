@@ -24,7 +24,7 @@ class Measuring:
     @cached_property
     def weights(self) -> dict[str, float]:
         """Weight of each quasi-identifier, 1 unless given."""
-        return {name: self.roles.weights.get(name, 1.0) for name in self.roles.quasi}
+        return {name: self.roles.given_weights.get(name, 1.0) for name in self.roles.quasi}
 
     @cached_property
     def centres(self) -> Floats:

@@ -27,6 +27,7 @@ from optmodels.table.encoding import (
 )
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.hierarchy_spec import HierarchySpec
+from optmodels.table.importance import importance_weights
 from optmodels.table.missing import treat_missing
 from optmodels.table.reading import column_names, is_text_file, read_frame, without_missing_words
 from optmodels.table.roles import Roles
@@ -75,6 +76,10 @@ def prepared(
     cleaning_report: Report = {}
     columns |= cleaned({name: columns[name] for name in roles.complete}, roles.clean, cleaning_report)
     written: dict[str, pd.Series] = {}
+    counted = {
+        *roles.dates,
+        *(name for name in roles.quasi if roles.is_number(name) and _is_whole(columns[name], frame[name])),
+    }
     for name in texts:
         measured = typed(without_missing_words(columns[name]), roles.decimal or ".")
         if types.is_numeric_dtype(measured.dtype):
@@ -94,13 +99,14 @@ def prepared(
     roles = _with_known_orders(roles, columns)
     columns, missing_report = treat_missing(columns, roles)
     for name in roles.quasi:  # whole numbers had to be floating ones to have gaps, of which none are left
-        whole = types.is_integer_dtype(frame[name].dtype) or name in roles.dates
-        if whole and columns[name].dtype == np.float64:
+        if name in counted and columns[name].dtype == np.float64:
             numbers = columns[name].to_numpy()
             columns[name] = columns[name].astype(np.int64) if (numbers == np.rint(numbers)).all() else columns[name]
     for name, bins in roles.bins.items():
         columns[name] = binned(columns[name], bins, name)
     roles = _with_hierarchies(roles, columns)
+    if isinstance(roles.weights, str):
+        roles = roles.revised(weights=importance_weights(columns, list(roles.quasi), roles.target))
     people = None if roles.person is None else sorted_levels(columns[roles.person], roles.person)[0]
     kept_frame = pd.DataFrame({name: columns[name] for name in names}, copy=False)
     words = pd.DataFrame(
@@ -111,6 +117,23 @@ def prepared(
     encoded = Encoded(kept_frame, roles, words, people, rows)
     encoded.check()
     return Prepared(roles, encoded, dropped, missing_report, cleaning_report, repeated)
+
+
+def _is_whole(column: pd.Series, read: pd.Series) -> bool:
+    """Whether a column holds whole numbers, written as such beside gaps and what was cleaned away.
+
+    >>> _is_whole(pd.Series(["31", None]), pd.Series(["31", "?"])), _is_whole(pd.Series(["2.0"]), pd.Series(["2.0"]))
+    (True, False)
+    """
+    if types.is_integer_dtype(read.dtype):
+        return True
+    if types.is_numeric_dtype(read.dtype) or types.is_datetime64_any_dtype(read.dtype):
+        return False
+    try:
+        values = column.dropna().unique()
+    except TypeError:  # lists and the like, which are no numbers in any way
+        return False
+    return all(str(value).strip().lstrip("+-").isdecimal() for value in values)
 
 
 def _repeated(frame: pd.DataFrame, identifiers: Sequence[str]) -> dict[str, int]:

@@ -13,6 +13,7 @@ Kind = Literal["numeric", "categorical", "ordinal", "date"]  # a date is a numbe
 Others = Literal["error", "keep", "drop"]
 Missing = Literal["error", "category", "drop", "impute"]
 Scaling = Literal["none", "standard", "range", "alike"]
+Weighting = Literal["importance"]
 Bins = int | Sequence[float]
 AnyHierarchy = Hierarchy | HierarchySpec
 
@@ -27,7 +28,7 @@ class MoreRoles(TypedDict, total=False):
     others: Others | Mapping[str, Literal["keep", "drop"]] | None
     missing: Missing | None
     scaling: Scaling | None
-    weights: Mapping[str, float] | None
+    weights: Mapping[str, float] | Weighting | None
     gamma: float | None
     bins: Mapping[str, Bins] | None
     orders: Mapping[str, Sequence[object]] | None

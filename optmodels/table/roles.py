@@ -25,7 +25,7 @@ from optmodels.table.role_checks import (
     checked_order,
     listed,
 )
-from optmodels.table.role_types import AnyHierarchy, Bins, Kind, Missing, Others, Scaling, SomeRoles
+from optmodels.table.role_types import AnyHierarchy, Bins, Kind, Missing, Others, Scaling, SomeRoles, Weighting
 
 Taker = TypeVar("Taker", bound=Callable[..., Any])
 
@@ -66,7 +66,8 @@ class Roles:
         scaling: how quasi-identifiers are made comparable: numbers and ranks by their standard deviation ('standard')
             or range ('range') or not at all ('none'), as papers do it; or all attributes, categories too, so that one
             class of everybody loses as much of each ('alike'), which is usual for files and role files.
-        weights: what a quasi-identifier counts, 1 unless given.
+        weights: what a quasi-identifier counts, 1 unless given; 'importance' makes it what it tells about the target,
+            see `importance_weights`: a table's own roles then have the numbers.
         gamma: what a categorical mismatch costs.
         bins: edges that numeric sensitive attributes are cut at, or a number of quantiles.
         orders: values from lowest to highest, of ordinal quasi-identifiers and sensitive attributes.
@@ -94,7 +95,7 @@ class Roles:
     others: Others | Mapping[str, Literal["keep", "drop"]] = field(default="error", metadata=_role("other"))
     missing: Missing = "error"
     scaling: Scaling = "none"
-    weights: Mapping[str, float] = field(default_factory=dict, metadata=_DESCRIBES)
+    weights: Mapping[str, float] | Weighting = field(default_factory=dict, metadata=_DESCRIBES)
     gamma: float = 1.0
     bins: Mapping[str, Bins] = field(default_factory=dict, metadata=_DESCRIBES)
     orders: Mapping[str, Sequence[object]] = field(default_factory=dict, metadata=_DESCRIBES)
@@ -119,7 +120,10 @@ class Roles:
         self._set("identifiers", listed(self.identifiers))
         if isinstance(self.others, Mapping):
             self._set("others", dict(self.others) or "error")
-        self._set("weights", {name: checked_number(f"weight of '{name}'", w) for name, w in self.weights.items()})
+        if isinstance(self.weights, str):
+            check_word("way to weigh quasi-identifiers", self.weights, get_args(Weighting))
+        weights = {name: checked_number(f"weight of '{name}'", w) for name, w in self.given_weights.items()}
+        self._set("weights", self.weights if isinstance(self.weights, str) else weights)
         self._set("gamma", checked_number("gamma", self.gamma))
         self._set("bins", {name: checked_bins(name, bins) for name, bins in self.bins.items()})
         self._set("orders", {name: checked_order(name, order) for name, order in self.orders.items()})
@@ -131,6 +135,11 @@ class Roles:
         self._check_words()
         self._check_one_role_each()
         self._check_descriptions()
+
+    @property
+    def given_weights(self) -> Mapping[str, float]:
+        """The weights that are numbers already: none where they are yet to be found out."""
+        return {} if isinstance(self.weights, str) else self.weights
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
@@ -163,7 +172,7 @@ class Roles:
     def _check_descriptions(self) -> None:
         for setting in (*_DESCRIPTIONS, "ordered", "nominal"):
             allowed, who = _describable(setting, self.quasi, self.sensitive)
-            for name in getattr(self, setting):
+            for name in self.given_weights if setting == "weights" else getattr(self, setting):
                 if name not in allowed:
                     raise InputError(
                         f"{setting}= names '{name}', but it is for {who} only "
@@ -272,7 +281,11 @@ class Roles:
             changed[name] = given[name] if name in given else _without(getattr(self, name), taken)
         for setting in _DESCRIPTIONS:
             allowed, _ = _describable(setting, changed["quasi"], listed(changed["sensitive"]))
-            kept = {column: value for column, value in getattr(self, setting).items() if column in allowed}
+            if setting == "weights" and isinstance(given.get(setting, self.weights), str):
+                changed[setting] = given.get(setting, self.weights)
+                continue
+            present = self.given_weights if setting == "weights" else getattr(self, setting)
+            kept = {column: value for column, value in present.items() if column in allowed}
             changed[setting] = {**kept, **given.get(setting, {})}
         for setting, other in (("ordered", "nominal"), ("nominal", "ordered")):
             newly = listed(given.get(setting))
@@ -350,6 +363,8 @@ def role_entries(given: Mapping[str, Any], folder: Path = Path()) -> dict[str, A
     for name, value in given.items():
         if name not in role_names():
             raise unknown("entry of a role file called", name, role_names())
+        if name == "weights" and isinstance(value, str):
+            continue
         if name in ("quasi", *_DESCRIPTIONS) and not isinstance(value, dict):
             raise InputError(f"'{name}' must be a table of column names, such as [{name}], not {value!r}.")
     trees = {name: role_file.hierarchy(name, form, folder) for name, form in given.get("hierarchies", {}).items()}
