@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from optmodels.cli import options
 from optmodels.errors import InputError
 
 K = 5
@@ -17,6 +18,7 @@ FRONT_SECONDS = 8.0
 
 def demo(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to leave the results.")] = Path("demo"),
+    report: options.Report = None,
 ) -> None:
     """Anonymise German credit (1,000 people), show its audit before and after, and leave all of it in a folder."""
     from optmodels import front_folder
@@ -30,7 +32,7 @@ def demo(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as failure:
         raise InputError(f"Cannot make the folder '{out}': {failure.strerror}. Name another with --out.") from failure
-    release_file, json_file, html_file = out / "release.csv", out / "audit.json", out / "audit.html"
+    release_file, json_file, html_file = out / "release.csv", out / "audit.json", report or out / "audit.html"
     check_outputs({"release": release_file, "audit": json_file, "report": html_file}, inputs=[])
 
     table = load("german")
@@ -54,8 +56,9 @@ def demo(
     written = front_folder.writers(front, front_folder.source_of("german", 0), table.roles)
     write_together([(out / "front" / name, write) for name, write in written.items()])
     show.say(f"What else can be had, k = {K}: {show.escaped(front)}")
+    page = show.escaped("audit.html" if report is None else report)
     show.say(
-        f"In {show.escaped(out)}/: the anonymised table (release.csv), its audit (audit.json, audit.html) and a front "
+        f"In {show.escaped(out)}/: the anonymised table (release.csv), its audit (audit.json, {page}) and a front "
         "to choose other releases from (front/). Look at it, and leave with the one that you want:"
     )
     show.say(f"  optmodels explore {show.escaped(out / 'front')}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optmodels.cli import options
 from optmodels.cli.options import FILES
 from optmodels.errors import InputError, unknown
 
@@ -36,24 +37,29 @@ def hierarchy(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write it as CSV in ARX's form.", rich_help_panel=FILES)
     ] = None,
+    report: options.Report = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print the levels as JSON, and nothing else.", rich_help_panel=FILES)
     ] = False,
 ) -> None:
     """Draw a hierarchy and check it: every value covered, every level nested in the next."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, put_json, write_together
+    from optmodels.cli.hierarchy_page import page
+    from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
+    from optmodels.cli.typed_command import command
 
     given = _given(source, column)
-    check_outputs({"--out": out}, inputs=[Path(source), data])
+    check_outputs({"--out": out, "--report": report}, inputs=[Path(source), data])
     if out is not None and len(given) > 1:
         raise InputError(f"--out holds one hierarchy: say which with --column ({', '.join(given)}).")
-    frame = None if data is None else _frame(data, list(given))
-    made = {name: _made(name, tree, frame) for name, tree in given.items()}
+    frame, made = _with_values(source, given, data)
     if out is not None:
         written = next(iter(made.values())).to_frame()
         text = written.to_csv(None, index=False, header=False, sep=";", lineterminator="\n")
         write_together([(out, lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"))])
+    if report is not None:
+        about = {"data": str(data or source), **command()}
+        write_together([(report, page_writer(page(made, frame, most, about)))])
     if json:
         put_json({name: _record(tree) for name, tree in made.items()})
         return
@@ -68,6 +74,39 @@ def hierarchy(
         _draw(tree, most, None if frame is None else frame[name])
     if out is not None:
         show.say(f"Written: {show.escaped(out)}")
+    if report is not None:
+        show.say(f"Written: {show.escaped(report)}")
+
+
+def _with_values(
+    source: str, given: dict[str, AnyHierarchy], data: Path | None
+) -> tuple[pd.DataFrame | None, dict[str, Hierarchy]]:
+    """The columns of the data, and the hierarchies over their values; those of a role file as it cleans them."""
+    if data is None or Path(source).suffix != ".toml":
+        frame = None if data is None else _frame(data, list(given))
+        return frame, {name: _made(name, tree, frame) for name, tree in given.items()}
+    import pandas as pd
+
+    from optmodels.table import Table
+    from optmodels.table.roles import Roles
+
+    roles = Roles.load(source)
+    columns: dict[str, pd.Series] = {}
+    made: dict[str, Hierarchy] = {}
+    for name, tree in given.items():
+        # as if it were the only column: gaps and roles of others do not matter to its hierarchy
+        alone = Roles(
+            quasi={name: roles.quasi.get(name, "categorical")},
+            dates={name: roles.dates[name]} if name in roles.dates else {},
+            clean=roles.clean.without({*roles.clean.columns} - {name}),
+            missing="drop",
+            others="drop",
+            hierarchies={name: tree},
+            **roles.text_format,
+        )
+        table = Table.from_file(data, roles=alone)
+        columns[name], made[name] = table.frame[name], table.hierarchies[name]
+    return pd.DataFrame(columns), made
 
 
 def _given(source: str, column: str | None) -> dict[str, AnyHierarchy]:
@@ -130,17 +169,15 @@ def _draw(tree: Hierarchy, most: int, column: pd.Series | None) -> None:
     from rich.console import Console
     from rich.tree import Tree
 
-    records = np.zeros(len(tree.labels), np.int64)
-    if column is not None:
-        leaves = tree.codes(column.dropna())
-        for level in range(tree.n_levels):
-            np.add.at(records, tree.nodes[leaves, level], 1)
+    from optmodels.cli.hierarchy_page import node_records
+
+    records = None if column is None else node_records(tree, column)
 
     def title(node: int) -> str:
         from optmodels.cli.show import escaped
 
         many = f"{tree.leaf_counts[node]:,} values" if tree.leaf_counts[node] > 1 else ""
-        seen = f"{records[node]:,} record{'s' if records[node] != 1 else ''}" if column is not None else ""
+        seen = "" if records is None else f"{records[node]:,} record{'s' if records[node] != 1 else ''}"
         return f"{escaped(tree.labels[node])} [dim]{', '.join(filter(None, (many, seen)))}[/]"
 
     def grow(branch: Tree, node: int) -> None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from optmodels.cli import options
 from optmodels.cli.options import FILES
 from optmodels.cli.role_options import TypedRoles, takes_roles
 
 if TYPE_CHECKING:
+    from optmodels.cli.output import Writer
     from optmodels.inspection import Inspection
 
 
@@ -24,17 +26,19 @@ def inspect(
             metavar="FILE", help="Write the roles proposed, as TOML to be edited, with reasons.", rich_help_panel=FILES
         ),
     ] = None,
+    report: options.Report = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print what was seen as JSON, and nothing else.", rich_help_panel=FILES)
     ] = False,
 ) -> None:
     """Look at a table before anything is done to it: its columns, what is odd, which roles fit. Nothing is changed."""
-    from optmodels.cli.output import check_outputs, put_json, write_together
+    from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
     from optmodels.cli.source import is_dataset
+    from optmodels.cli.typed_command import source
     from optmodels.datasets import frame
     from optmodels.inspection import inspect_file, inspect_frame
 
-    check_outputs({"--out": out}, inputs=[Path(file)])
+    check_outputs({"--out": out, "--report": report}, inputs=[Path(file)])
     asked = columns.read()
     if is_dataset(file):
         seen = inspect_frame(frame(file), source=file)
@@ -42,15 +46,23 @@ def inspect(
         seen = inspect_file(
             file, separator=asked.get("separator"), decimal=asked.get("decimal"), encoding=asked.get("encoding")
         )
+    files: list[tuple[Path, Writer]] = []
     if out is not None:
         text = seen.to_toml()
-        write_together([(out, lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"))])
+        files.append((out, lambda draft: draft.write_text(text, encoding="utf-8", newline="\n")))
+    if report is not None:
+        files.append((report, page_writer(seen.to_html(source(file)))))
+    write_together(files)
     if json:
         put_json(seen.to_dict())
         return
+    from optmodels.cli import show
+
     _show(seen)
     if out is not None:
         _next(file, out)
+    if report is not None:
+        show.say(f"Written: {show.escaped(report)}")
 
 
 def _show(seen: Inspection) -> None:

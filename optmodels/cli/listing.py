@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from optmodels.cli import options
 from optmodels.cli.values import chosen
 from optmodels.errors import InputError
 
@@ -30,6 +31,7 @@ def list_(
         str | None,
         typer.Argument(metavar="[NAME]", help="Of formulations or solvers: one of them, with all its parameters."),
     ] = None,
+    report: options.Report = None,
     json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")] = False,
     formulation: Annotated[list[str] | None, _only("formulations")] = None,
     task: Annotated[list[str] | None, _only("tasks: solve, pareto")] = None,
@@ -37,9 +39,18 @@ def list_(
     solver: Annotated[list[str] | None, _only("solvers")] = None,
 ) -> None:
     """List formulations with their parameters, solvers with their options, datasets, or the matrix of what works."""
+    from optmodels.cli import listing_page as page
     from optmodels.cli import show
-    from optmodels.cli.output import put_json
+    from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
+    from optmodels.cli.typed_command import command
 
+    def written(make: Callable[[], str]) -> None:
+        if report is not None:
+            write_together([(report, page_writer(make()))])
+            if not json:
+                show.say(f"Written: {show.escaped(report)}")
+
+    check_outputs({"--report": report}, inputs=[])
     chosen("list", what, KINDS)
     if name is not None:
         if what not in ("formulations", "solvers"):
@@ -48,6 +59,7 @@ def list_(
 
         found = explaining.explained(what, name)  # type: ignore[arg-type]
         put_json(found) if json else explaining.put(found)
+        written(lambda: page.of_one(found, command()))
         return
     named = {"formulation": formulation, "task": task, "condition": condition, "solver": solver}
     if what == "matrix":
@@ -55,13 +67,16 @@ def list_(
 
         cells = matrix.matrix(**{option: texts or () for option, texts in named.items()})
         put_json(matrix.document(cells)) if json else matrix.put(cells)
+        written(lambda: page.of_matrix(matrix.document(cells)["cells"], command()))
         return
     for option, texts in named.items():
         if texts:
             raise InputError(f"--{option} is about 'list matrix', and '{what}' are listed: leave it out.")
     rows = {"formulations": formulations, "solvers": solvers, "datasets": datasets}[what]()
+    told = [{key: _cell(value) for key, value in row.items()} for row in rows]
     if json:
         put_json(rows)
+        written(lambda: page.of_rows(what, told, command()))
         return
     if what == "formulations":
         rows = [{**row, "parameters": _own(row["parameters"])} for row in rows]
@@ -69,6 +84,7 @@ def list_(
     if what == "formulations":
         show.say(f"All of them take conditions on sensitive values: {', '.join(_condition_options())}.")
         show.say("All of them let records be left out of all classes: --suppress, --suppression-price.")
+    written(lambda: page.of_rows(what, told, command()))
 
 
 def _own(parameters: dict[str, Any]) -> dict[str, Any]:

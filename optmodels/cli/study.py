@@ -124,25 +124,29 @@ def table(
         "value"
     ),
     statistic: Annotated[str, typer.Option(metavar="NAME", help="median, mean, min, max or std.")] = "median",
+    report: Report = None,
     json: Json = False,
 ) -> None:
     """A measure for every dataset and model (rows) and every solver (columns), over repetitions."""
     from optmodels.cli import show
-    from optmodels.cli.output import put_json
+    from optmodels.cli.output import check_outputs, put_json
     from optmodels.study import open_study
     from optmodels.study.measures import Statistic, overview, summary
 
+    check_outputs({"--report": report}, inputs=[database])
     how = chosen("--statistic", statistic, get_args(Statistic))
     runs = _some(open_study(database).runs(), database)
     found = summary(runs, measure, how)
     if json:
         put_json(found.reset_index().to_dict("records"))
+        _write_report(database, report, said=False)
         return
     _grid(found.reset_index())
     solved = overview(runs)["solved"]
     if len(frail := solved[solved < 1]):
         listed = ", ".join(f"{name} {share:.0%}" for name, share in frail.items())
         show.say(f"The {how} is of runs that were solved; not all of them were by {show.escaped(listed)}.")
+    _write_report(database, report)
 
 
 @app.command("compare", epilog="Example: optmodels study compare runs.db --measure value")
@@ -220,13 +224,16 @@ def plot(
     backend: Annotated[
         str, typer.Option(metavar="plotly|matplotlib", help="Pages to look at, or PDF for print.")
     ] = "plotly",
+    report: Report = None,
 ) -> None:
     """Performance and data profiles, anytime curves, scaling, boxes of fronts and mean ranks, with data as CSV."""
     from optmodels.cli import show
+    from optmodels.cli.output import check_outputs
     from optmodels.plot.figures import Backend
     from optmodels.study import measures, open_study
     from optmodels.study.plots import Kind, plots, write_plots
 
+    check_outputs({"--report": report}, inputs=[database])
     asked = [chosen("--kind", one, get_args(Kind)) for one in names("--kind", kind or ())] or get_args(Kind)
     what = chosen("--measure", measure, get_args(measures.Measure))
     drawn_by = chosen("--backend", backend, get_args(Backend))
@@ -243,6 +250,7 @@ def plot(
         show.say(why)
     for path in write_plots(plotted, out):
         show.say(f"Written: {show.escaped(path)}")
+    _write_report(database, report)
 
 
 @app.command("export", epilog="Example: optmodels study export runs.db --format latex --out table.tex")
@@ -255,16 +263,20 @@ def export(
         typer.Option(metavar="NAME", help="runs, curves, points or summary; LaTeX has the summary, others the runs."),
     ] = None,
     measure: Annotated[str, typer.Option(metavar="NAME", help="Of the summary.")] = "value",
+    report: Report = None,
 ) -> None:
     """Runs, anytime curves, points of fronts or the summary, for other programs."""
     from optmodels.cli import show
+    from optmodels.cli.output import check_outputs
     from optmodels.study import open_study
     from optmodels.study.export import Format, What
     from optmodels.study.export import export as write
 
+    check_outputs({"--report": report}, inputs=[database, out])
     part = None if what is None else chosen("--what", what, get_args(What))
     rows = write(open_study(database), out, chosen("--format", form, get_args(Format)), part, measure=measure)
     show.say(f"Written: {show.escaped(out)}, {rows} rows.")
+    _write_report(database, report)
 
 
 def _write_report(database: Path, report: Path | None, *, said: bool = True) -> None:

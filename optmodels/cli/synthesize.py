@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 KINDS = ("health", "sepsis")
 HEALTH = 10_000
+_DESCRIBED = 50_000  # records that a report looks at
 
 
 def synthesize(
@@ -33,11 +34,12 @@ def synthesize(
     save_roles: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the roles of the columns as TOML, for --roles.")
     ] = None,
+    report: options.Report = None,
     json: options.Json = False,
 ) -> None:
     """Invent a table: health records in the shape of MASS's, or hospital stays in that of MO-OBAM's sepsis table."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, put_json, write_together
+    from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
     from optmodels.errors import InputError
 
     chosen("synthesize", what, KINDS)
@@ -45,18 +47,35 @@ def synthesize(
         raise InputError(f"--out '{out}' must end in .parquet: records are written as they are drawn.")
     if values is not None and what != "health":
         raise InputError(f"--values is for health only: '{what}' has yes and no.")
-    check_outputs({"--out": out, "--save-roles": save_roles}, inputs=[])
+    check_outputs({"--out": out, "--save-roles": save_roles, "--report": report}, inputs=[])
     began = perf_counter()
     with show.progress() as on_progress:
         records, roles, write = _sepsis(rows, seed) if what == "sepsis" else _health(rows, values, seed, on_progress)
         write_together([(out, write), *([(save_roles, roles.save)] if save_roles else [])])
     seconds = perf_counter() - began
+    if report is not None:
+        write_together([(report, page_writer(_page(what, out, records, seed, roles)))])
     if json:
         put_json({"what": what, "records": records, "seed": seed, "seconds": seconds, "file": str(out)})
         return
     show.say(f"Written: {show.escaped(out)} with {records:,} invented records in {seconds:.1f} s.")
     if save_roles:
         show.say(f"Roles: optmodels anonymize {show.escaped(out)} --roles {show.escaped(save_roles)} ...")
+    if report is not None:
+        show.say(f"Written: {show.escaped(report)}")
+
+
+def _page(what: str, out: Path, records: int, seed: int, roles: Roles) -> str:
+    """What was invented; of a long table the first records stand for all, which are drawn alike."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from optmodels.cli.synthetic_page import page
+    from optmodels.cli.typed_command import source
+
+    first = next(pq.ParquetFile(out).iter_batches(_DESCRIBED))
+    frame = pa.Table.from_batches([first]).to_pandas()
+    return page(what, frame, records, seed, roles, source(str(out)))
 
 
 def _health(rows: int | None, values: int | None, seed: int, on_progress: OnProgress) -> tuple[int, Roles, Writer]:

@@ -15,6 +15,7 @@ from optmodels.errors import InputError
 from optmodels.files import write_whole
 from optmodels.inspection.columns import Column
 from optmodels.inspection.findings import Finding, findings_of
+from optmodels.inspection.page import page
 from optmodels.inspection.proposals import Proposal, proposals
 from optmodels.inspection.role_text import role_text
 from optmodels.partition import class_sizes, group_frame
@@ -67,6 +68,7 @@ class Inspection:
             person=next(iter(self.named("person")), None),
             others=dict.fromkeys(self.named("drop"), "drop") or "error",
             scaling="alike",
+            decimal="," if any(column.decimal_commas for column in self.columns.values()) else None,
         )
 
     def named(self, role: str) -> tuple[str, ...]:
@@ -81,6 +83,15 @@ class Inspection:
         """Write the role file."""
         text = self.to_toml()
         write_whole(Path(path), lambda file: file.write_text(text, encoding="utf-8", newline="\n"))
+
+    def to_html(self, source: Mapping[str, str] | None = None) -> str:
+        """A page for whoever decides what the columns are; `source` has the data's fingerprint and the command.
+
+        >>> people = pd.DataFrame({"name": ["Ann", "Bo"], "age": [31, 45]})
+        >>> "Inspection of 2 records" in inspect_frame(people).to_html()
+        True
+        """
+        return page(self, source or {})
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""

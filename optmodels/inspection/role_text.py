@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from optmodels.inspection.columns import Column
 from optmodels.inspection.findings import Finding, possible, spellings, unknown_values
 from optmodels.inspection.proposals import Proposal
+from optmodels.inspection.vocabulary import said_by
 from optmodels.table.role_file import key, toml
 
 _LISTED = 20  # values of a column that are written out
@@ -26,8 +27,10 @@ def role_text(
     for role, title in (("identifier", "identifiers"), ("sensitive", "sensitive")):
         lines += _listed(title, [(name, one.reason) for name, one in proposals.items() if one.role == role])
     lines += _missing(columns, proposals)
+    lines += _decimal(columns.values())
     lines += _table("quasi", [(name, one.kind, one.reason) for name, one in proposals.items() if one.role == "quasi"])
     lines += _table("others", [(name, "drop", one.reason) for name, one in proposals.items() if one.role == "drop"])
+    lines += _hierarchies([columns[name] for name, one in proposals.items() if one.role == "quasi"])
     lines += _cleaning([columns[name] for name, one in proposals.items() if one.role in ("quasi", "sensitive")])
     told = [f"{one.column or 'all columns'}: {one.what}; {one.remedy}." for one in findings]
     lines += ["", *_comment("What was seen:"), *(line for one in told for line in _comment(f"- {one}"))] if told else []
@@ -51,6 +54,25 @@ def _missing(columns: Mapping[str, Column], proposals: Mapping[str, Proposal]) -
     return [
         f'missing = "error"  # choose "drop", "impute" or "category": there are gaps in {_one_line(", ".join(gaps))}'
     ]
+
+
+def _decimal(columns: Iterable[Column]) -> list[str]:
+    """How numbers are written, which is no change of values: without it they would be text."""
+    named = [column.name for column in columns if column.decimal_commas]
+    return [f'decimal = ","  # as in {_one_line(", ".join(named))}'] if named else []
+
+
+def _hierarchies(columns: Iterable[Column]) -> list[str]:
+    """Hierarchies that fit what columns hold, for the recoding 'hierarchy' and the formulation 'generalisation'."""
+    lines = []
+    for column in columns:
+        if column.type == "date":
+            lines.append(f'# {key(column.name)} = {{kind = "date", levels = ["month", "quarter", "year"]}}')
+        elif column.type == "code" and (width := max(map(len, column.known), default=0)) > 2:
+            lines.append(f'# {key(column.name)} = {{kind = "prefix", keep = {[width // 2 + 1, width // 2]}}}')
+        elif column.type == "number" and said_by(column.name, {"age"}):
+            lines.append(f'# {key(column.name)} = {{kind = "bands", widths = [5, 10, 20], top = 90}}')
+    return ["", "# [hierarchies]  # see 'optmodels hierarchy'", *lines] if lines else []
 
 
 def _table(title: str, entries: Sequence[tuple[str, object, str]]) -> list[str]:

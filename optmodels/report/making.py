@@ -124,6 +124,7 @@ def making(dossier: Dossier) -> Markup:
         if value not in (None, {}, ""):
             facts.append((title, f"{value:.3%}" if key == "gap" else plain(value)))
     further = _without_nothing(dict(record.get("details") or {}))
+    further = {key: value for key, value in further.items() if record.get(key) != value}  # what was told above
     facts += [(named(key.replace("_", " ")), plain(value)) for key, value in further.items()]
     return signature(dossier.source, facts, dossier.made)
 

@@ -63,8 +63,11 @@ def signature(
     return joined((grid((), rows, class_="facts"), shown))
 
 
-def frame_table(frame: pd.DataFrame, *, most: int = 200) -> Markup:
-    """A frame as a table that becomes a list where there is little room; of a long one the first rows."""
+def frame_table(frame: pd.DataFrame, *, most: int = 200, even: bool = False) -> Markup:
+    """A frame as a table that becomes a list where there is little room; of a long one the first rows.
+
+    Columns of sentences are `even`: as wide as each other, however long a name is.
+    """
     titles = [str(name) for name in frame.columns]
     numeric = [frame[name].dtype.kind in "fiu" for name in frame.columns]
     body = [
@@ -82,12 +85,19 @@ def frame_table(frame: pd.DataFrame, *, most: int = 200) -> Markup:
         tag("th", one, scope="col", class_="number" if right else "")
         for one, right in zip(titles, numeric, strict=True)
     )
-    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *body), class_="stack plain")
+    table = tag(
+        "table",
+        tag("thead", tag("tr", *heads)),
+        tag("tbody", *body),
+        class_="stack plain even" if even else "stack plain",
+    )
     rest = tag("p", f"{len(frame) - most:,} more rows are not shown.", class_="soft") if len(frame) > most else None
     return joined((table, rest))
 
 
 def _cell(value: Any) -> Markup | str:
+    if isinstance(value, Markup):
+        return value
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):

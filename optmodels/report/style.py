@@ -42,6 +42,8 @@ table.bars { table-layout: fixed; margin-bottom: 1.2rem; }
 table.bars th:first-child { width: 38%; }
 table.bars td:last-child, table.bars thead th:last-child { width: 24%; text-align: right; padding-right: 0; }
 table.bars td.bar { width: 38%; }
+.pictures table.bars th:first-child { width: 30%; } .pictures table.bars td.bar { width: 32%; }
+.pictures table.bars td:last-child, .pictures table.bars thead th:last-child { width: 38%; }
 table.bars th, table.bars td { padding-top: .2rem; padding-bottom: .2rem; border-bottom: 0; }
 table.bars tr.warn th, table.bars tr.warn td { color: var(--bad); font-weight: 600; }
 td.bar svg { display: block; width: 100%; height: 1.1rem; margin-top: .2rem; background: var(--tint); }
@@ -64,6 +66,9 @@ path.bound { fill: none; stroke: var(--before); stroke-width: 1.2; stroke-dashar
 .chosen { fill: var(--bad); stroke: var(--paper); stroke-width: 1.5; }
 .line-key { display: inline-flex; align-items: center; gap: .4rem; margin-right: 1.1rem; font-size: .9rem; }
 td.number, th.number { text-align: right; padding-right: 0; padding-left: .6rem; }
+td.number + td:not(.number), th.number + th:not(.number) { padding-left: 1.4rem; }
+table.stack thead th { overflow-wrap: break-word; }
+table.even { table-layout: fixed; } table.stack.even th:first-child { width: 24%; overflow-wrap: anywhere; }
 table.stack.plain th:first-child { width: auto; } table.plain { font-size: .9rem; overflow-wrap: break-word; }
 details > summary { cursor: pointer; font-weight: 600; margin: 1rem 0 .4rem; }
 code, pre { font: .9em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
@@ -76,6 +81,7 @@ pre { background: var(--tint); padding: .7rem .9rem; border-radius: .4rem; white
   table.stack, table.stack tbody, table.stack tr, table.stack th, table.stack td { display: block; width: auto;
     border: 0; padding: .1rem 0; }
   table.stack tr { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+  table.stack td.number { text-align: left; } table.stack td.number + td:not(.number) { padding-left: 0; }
   table.stack td::before { content: attr(data-title) " "; color: var(--soft); }
   table.bars th:first-child { width: 36%; } table.bars td.bar { width: 32%; }
   table.bars td:last-child, table.bars thead th:last-child { width: 32%; }
@@ -92,7 +98,8 @@ pre { background: var(--tint); padding: .7rem .9rem; border-radius: .4rem; white
   nav { display: none; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   h2, h3, caption { break-after: avoid; }
-  table.bars, .tile, svg.front, li, tr, pre { break-inside: avoid; }
+  .pictures table.bars, .tile, svg.front, li, tr, pre { break-inside: avoid; }
+  .verdict { border: 1px solid; }
   section > p, summary { break-after: avoid; }
   .tiles { grid-template-columns: repeat(4, 1fr); }
   .pictures { grid-template-columns: 1fr 1fr; }

@@ -144,3 +144,77 @@ def test_the_page_of_a_folder(folder: Path, tmp_path: Path, capsys: pytest.Captu
     text = checked(page)
     for title in ("Values before and after", "Sensitive values in groups", "Groups", "SHA-256 of the data", "before"):
         assert title in text
+
+
+def test_an_inspection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, page = tmp_path / "people.csv", tmp_path / "inspection.html"
+    people(40).rename(columns={"age": "<b>age</b>"}).to_csv(data, index=False)
+    document = json.loads(ran(capsys, "inspect", str(data), "--report", str(page), "--json"))
+    text = checked(page)
+    assert "Inspection of 40 records" in text
+    assert "&lt;b&gt;age&lt;/b&gt;" in text
+    for column in document["columns"].values():
+        assert column["reason"].replace("'", "&#x27;") in text
+    assert "not for publication" in text
+    assert "<bdi>p7</bdi>" not in text.partition("Frequent values")[2]  # a value of one record is not told there
+
+
+def test_a_hierarchy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, page = tmp_path / "people.csv", tmp_path / "hierarchy.html"
+    people(40).to_csv(data, index=False)
+    ran(capsys, "hierarchy", "bands:10,20", "--data", str(data), "--column", "age", "--report", str(page))
+    text = checked(page)
+    assert "Hierarchy of age" in text
+    assert "40 records" in text
+
+
+def test_a_verification_also_of_a_broken_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, release, page = tmp_path / "people.csv", tmp_path / "release.csv", tmp_path / "verification.html"
+    people(40).to_csv(data, index=False)
+    roles = ("--numeric", "age", "--categorical", "town", "--sensitive", "illness", "--identifier", "name")
+    ran(capsys, "anonymize", str(data), *roles, "--k", "4", "--solver", "mdav", "--out", str(release))
+    ran(capsys, "verify", str(release), "--report", str(page))
+    assert "The release keeps every promise" in page.read_text(encoding="utf-8")
+    told = pd.read_csv(release)
+    told.loc[0, "age"] = 17
+    told.to_csv(release, index=False)
+    with pytest.raises(SystemExit) as ended:
+        app(["verify", str(release), "--report", str(page)], prog_name="optmodels")
+    assert ended.value.code == 4
+    text = page.read_text(encoding="utf-8")
+    assert "The release breaks its promise" in text
+    assert HOSTILE not in text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("list", "solvers"), "mondrian"),
+        (("list", "formulations", "mo-obam"), "n_clusters"),
+        (("list", "matrix", "--formulation", "mass", "--condition", "k"), "What goes with what"),
+    ],
+)
+def test_a_list(words: tuple[str, ...], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "list.html"
+    ran(capsys, *words, "--report", str(page))
+    assert said in checked(page)
+
+
+def test_an_invented_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, out = tmp_path / "invented.html", tmp_path / "health.parquet"
+    ran(capsys, "synthesize", "health", "--rows", "300", "--seed", "3", "--out", str(out), "--report", str(page))
+    text = checked(page)
+    assert "300 invented records" in text
+    assert "diagnosis" in text
+    assert "SHA-256" in text
+
+
+def test_every_command_that_finds_something_out_has_it() -> None:
+    from typer.main import get_command
+
+    without = {"explore", "warm-up"}  # one serves pages, the other compiles: neither has anything to tell
+    found = {}
+    for name, command in get_command(app).commands.items():  # type: ignore[attr-defined]
+        for own, one in getattr(command, "commands", {"": command}).items():
+            found[f"{name} {own}".strip()] = any("--report" in option.opts for option in one.params)
+    assert {name for name, has in found.items() if not has} == without
