@@ -24,8 +24,8 @@ OPTIONS: dict[str, Any] = {
         str | None,
         typer.Option(
             metavar="local|cells|full-domain",
-            help="Of --formulation generalisation: every class its own nodes of hierarchies (default), single cells kept "
-            "or suppressed, or everybody on the same levels.",
+            help="Of --formulation generalisation: every class its own nodes of hierarchies (default), single cells "
+            "kept or suppressed, or everybody on the same levels.",
             rich_help_panel=PROMISE,
         ),
     ],

@@ -25,8 +25,8 @@ class Cleaning:
     Attributes:
         unknown: values, by column, that are read as missing; what becomes of these is then a matter of `missing`.
         replace: values, by column, that are written otherwise.
-        trim: take spaces off both ends of text, and make several within it one.
-        case: write text in small ('lower') or capital ('upper') letters.
+        trim: take spaces off both ends of text, and make several within it one; of all columns, or of those named.
+        case: write text in small ('lower') or capital ('upper') letters, of all columns or by column.
         clip: numbers, by column, below and above which they become these: bottom and top coding.
 
     >>> Cleaning(unknown={"age": ["-99"]}, clip={"age": [18, 90]}).columns
@@ -35,8 +35,8 @@ class Cleaning:
 
     unknown: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     replace: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    trim: bool = False
-    case: Case = "as it is"
+    trim: bool | tuple[str, ...] = False
+    case: Case | Mapping[str, Case] = "as it is"
     clip: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -46,9 +46,14 @@ class Cleaning:
         object.__setattr__(self, "unknown", {name: _texts(name, some) for name, some in self.unknown.items()})
         object.__setattr__(self, "replace", {name: _pairs(name, some) for name, some in self.replace.items()})
         object.__setattr__(self, "clip", {name: _ends(name, some) for name, some in self.clip.items()})
-        if not isinstance(self.trim, bool):
-            raise InputError(f"clean.trim is true or false, not {self.trim!r}.")
-        check_word("clean.case", self.case, get_args(Case))
+        if isinstance(self.trim, list | tuple) and all(isinstance(name, str) for name in self.trim):
+            object.__setattr__(self, "trim", tuple(self.trim))
+        elif not isinstance(self.trim, bool):
+            raise InputError(f"clean.trim is true or false or a list of columns, not {self.trim!r}.")
+        if isinstance(self.case, Mapping):
+            object.__setattr__(self, "case", dict(self.case))
+        for name, word in self.case.items() if isinstance(self.case, Mapping) else [("", self.case)]:
+            check_word(f"clean.case of '{name}'" if name else "clean.case", word, get_args(Case))
 
     @classmethod
     def of(cls, given: Cleaning | Mapping[str, Any]) -> Cleaning:
@@ -66,7 +71,17 @@ class Cleaning:
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that are named."""
-        return tuple(dict.fromkeys([*self.unknown, *self.replace, *self.clip]))
+        trimmed = () if isinstance(self.trim, bool) else self.trim
+        lettered = self.case if isinstance(self.case, Mapping) else ()
+        return tuple(dict.fromkeys([*self.unknown, *self.replace, *trimmed, *lettered, *self.clip]))
+
+    def trims(self, name: str) -> bool:
+        """Whether spaces of this column are taken off."""
+        return self.trim if isinstance(self.trim, bool) else name in self.trim
+
+    def case_of(self, name: str) -> Case:
+        """The letters that this column is written in."""
+        return self.case.get(name, "as it is") if isinstance(self.case, Mapping) else self.case
 
     def with_more(self, given: Cleaning | Mapping[str, Any]) -> Cleaning:
         """The same steps and others, which go before: a column that both name is cleaned as the others say.
@@ -76,7 +91,8 @@ class Cleaning:
         """
         merged = self.to_dict()
         for name, value in Cleaning.of(given).to_dict().items():
-            merged[name] = {**merged.get(name, {}), **value} if isinstance(value, dict) else value
+            before = merged.get(name)
+            merged[name] = {**before, **value} if isinstance(value, dict) and isinstance(before, dict) else value
         return Cleaning(**merged)
 
     def without(self, columns: set[str]) -> Cleaning:
@@ -85,14 +101,16 @@ class Cleaning:
         def kept(by: Mapping[str, Any]) -> dict[str, Any]:
             return {name: value for name, value in by.items() if name not in columns}
 
-        return Cleaning(kept(self.unknown), kept(self.replace), self.trim, self.case, kept(self.clip))
+        trim = self.trim if isinstance(self.trim, bool) else tuple(name for name in self.trim if name not in columns)
+        case = kept(self.case) if isinstance(self.case, Mapping) else self.case
+        return Cleaning(kept(self.unknown), kept(self.replace), trim, case, kept(self.clip))
 
     def to_dict(self) -> dict[str, Any]:
         """The steps that are asked for, by name."""
         return {
             step.name: value
             for step in fields(self)
-            if (value := getattr(self, step.name)) not in ({}, False, "as it is")
+            if (value := getattr(self, step.name)) not in ({}, (), False, "as it is")
         }
 
 
@@ -145,10 +163,10 @@ def _changes(name: str, steps: Cleaning) -> list[tuple[str, _Change]]:
     if name in steps.replace:
         others = steps.replace[name]
         changes.append(("replace", lambda text: others.get(text, text)))
-    if steps.trim:
+    if steps.trims(name):
         changes.append(("trim", lambda text: " ".join(text.split())))
-    if steps.case != "as it is":
-        changes.append(("case", str.lower if steps.case == "lower" else str.upper))
+    if (case := steps.case_of(name)) != "as it is":
+        changes.append(("case", str.lower if case == "lower" else str.upper))
     return changes
 
 

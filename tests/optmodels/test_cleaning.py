@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -107,3 +108,29 @@ def test_awkward_text_is_cleaned_once(values: list[str | None], trim: bool) -> N
     again = om.Table.with_roles(once.frame, roles)
     assert once.frame["word"].tolist() == again.frame["word"].tolist()
     assert once.frame["age"].tolist() == list(range(len(values)))
+
+
+def test_letters_and_spaces_of_some_columns_only(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [1, 2], "sex": ["Male ", "FEMALE"], "code": ["E11 ", "I10"]})
+    kinds = {"age": "numeric", "sex": "categorical", "code": "categorical"}
+    found = om.Table(frame, quasi=kinds, clean={"trim": ["sex"], "case": {"sex": "lower"}})  # type: ignore[arg-type]
+    assert found.frame["sex"].tolist() == ["male", "female"]
+    assert found.frame["code"].tolist() == ["E11 ", "I10"]
+    found.roles.save(tmp_path / "roles.toml")
+    assert om.Roles.load(tmp_path / "roles.toml").clean == found.roles.clean
+    for wrong in ({"trim": ["town"]}, {"case": {"town": "lower"}}, {"case": {"sex": "small"}}, {"trim": [1]}):
+        with pytest.raises(InputError):
+            om.Table(frame, quasi=kinds, clean=wrong)  # type: ignore[arg-type]
+
+
+def test_whole_numbers_beside_words_for_unknown_stay_whole() -> None:
+    frame = pd.DataFrame({"age": ["31", "?", "45"], "height": ["1.0", "2.0", "?"]})
+    found = om.Table(
+        frame,
+        quasi={"age": "numeric", "height": "numeric"},
+        clean={"unknown": {"age": "?", "height": "?"}},
+        missing="drop",
+    )
+    assert found.frame["age"].tolist() == [31]
+    assert found.frame["age"].dtype == np.int64
+    assert found.frame["height"].dtype == np.float64

@@ -37,6 +37,20 @@ def test_a_role_file(run: Run, people: Path) -> None:
     assert made.exit_code == 0, made.output
 
 
+def test_values_are_those_that_the_role_file_leaves_of_them(run: Run, tmp_path: Path) -> None:
+    Path("dirty.csv").write_text("age;sex;weight\n31;Male ;70,5\n?;male;81,0\n999;FEMALE;70,5\n", encoding="utf-8")
+    Path("roles.toml").write_text(
+        'decimal = ","\n[quasi]\nage = "numeric"\nsex = "categorical"\nweight = "numeric"\n'
+        '[clean]\ntrim = true\ncase = {sex = "lower"}\nunknown = {age = ["?", "999"]}\n'
+        '[hierarchies]\nage = {kind = "bands", widths = [10]}\nweight = {kind = "bands", widths = [5]}\n'
+        'sex = {kind = "tree", tree = {any = ["male", "female"]}}\n'
+    )
+    drawn = run("hierarchy", "roles.toml", "--data", "dirty.csv", "--json")
+    assert drawn.exit_code == 0, drawn.output
+    levels = {name: tree["levels"][0] for name, tree in json.loads(drawn.stdout).items()}
+    assert levels == {"age": ["31"], "weight": ["70.5", "81.0"], "sex": ["male", "female"]}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

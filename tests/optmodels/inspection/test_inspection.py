@@ -145,3 +145,20 @@ def test_any_text_is_looked_at_and_proposed_in_a_file_that_can_be_read(columns: 
     assert all(0.0 <= column.separation <= 1.0 for column in seen.columns.values())
     if seen.named("quasi"):
         assert om.Roles.from_toml(seen.to_toml()) == seen.proposed
+
+
+def test_hierarchies_and_decimal_commas_are_proposed() -> None:
+    frame = pd.DataFrame(
+        {
+            "age": ["31", "45", "62", "31"],
+            "postcode": ["01067", "04103", "80331", "80331"],
+            "born": ["03.05.1961", "31.12.1978", "01.02.1990", "01.02.1990"],
+            "height": ["1,71", "1,85", "1,60", "1,60"],
+        }
+    )
+    text = inspect_frame(frame).to_toml()
+    assert om.Roles.from_toml(text).decimal == ","
+    asked = "\n".join(line.removeprefix("# ") for line in text.splitlines() if "kind =" in line or "[quasi]" in line)
+    roles = om.Roles.from_toml(f"{text}\n{asked.replace('[quasi]', '[hierarchies]')}")
+    table = om.Table.with_roles(frame.assign(height=[1.71, 1.85, 1.6, 1.6]), roles)
+    assert {name: tree.n_levels for name, tree in table.hierarchies.items()} == {"age": 5, "postcode": 4, "born": 5}
