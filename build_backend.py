@@ -8,12 +8,14 @@ without as well: kernels are then compiled when they are first used.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zipfile import ZipFile
 
 from hatchling import build as hatchling
 from hatchling.build import (
@@ -31,6 +33,7 @@ __all__ = [
     "get_requires_for_build_editable",
     "get_requires_for_build_sdist",
     "get_requires_for_build_wheel",
+    "prepare_metadata_for_build_wheel",
 ]
 
 _COLLECTED = "OPTMODELS_KERNELS_COLLECTED"  # where `build_wheel` leaves them for the hook
@@ -44,26 +47,46 @@ def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) 
     return [*hatchling.get_requires_for_build_wheel(config_settings), *(own if _WANTED else ())]
 
 
+def prepare_metadata_for_build_wheel(metadata_directory: str, config_settings: dict[str, Any] | None = None) -> str:
+    """What is said of the package, which needs no kernels."""
+    with TemporaryDirectory() as folder:
+        unpacked = _unpacked(Path(folder), config_settings)
+        (info,) = unpacked.glob("*.dist-info")
+        shutil.copytree(info, Path(metadata_directory) / info.name)
+        return info.name
+
+
 def build_wheel(
     wheel_directory: str, config_settings: dict[str, Any] | None = None, metadata_directory: str | None = None
 ) -> str:
     """Make a wheel, with kernels unless they are not wanted or cannot be compiled."""
     with TemporaryDirectory() as folder:
-        if _WANTED and _compiled(Path(folder)):
-            os.environ[_COLLECTED] = folder
+        if _WANTED and _compiled(Path(folder), config_settings):
+            os.environ[_COLLECTED] = str(Path(folder) / "kernels")
         try:
             return hatchling.build_wheel(wheel_directory, config_settings, metadata_directory)
         finally:
             os.environ.pop(_COLLECTED, None)
 
 
-def _compiled(folder: Path) -> bool:
-    command = [sys.executable, "-m", "optmodels", "warm-up", "--into", str(folder)]
-    done = subprocess.run(command, cwd=_ROOT, check=False)
-    if done.returncode or not any(folder.iterdir()):
+def _compiled(folder: Path, config_settings: dict[str, Any] | None) -> bool:
+    """Let a wheel without kernels, unpacked, compile them: it knows its solvers, as an installed package does."""
+    package, kernels = _unpacked(folder, config_settings), folder / "kernels"
+    command = [sys.executable, "-m", "optmodels", "warm-up", "--into", str(kernels)]
+    found = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(command, cwd=package, env={**os.environ, "PYTHONPATH": found}, check=False)
+    if done.returncode or not kernels.is_dir() or not any(kernels.iterdir()):
         sys.stderr.write("Kernels could not be compiled: they will be when they are first used.\n")
         return False
     return True
+
+
+def _unpacked(folder: Path, config_settings: dict[str, Any] | None) -> Path:
+    """A wheel without kernels, unpacked."""
+    package = folder / "package"
+    with ZipFile(folder / hatchling.build_wheel(str(folder), config_settings)) as plain:
+        plain.extractall(package)
+    return package
 
 
 class KernelHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from optmodels.kernels import kernel, part, stamp
+from optmodels.kernel_cache import stamp
+from optmodels.kernels import kernel, part
 
 CALLER = """
 from typing import NamedTuple
