@@ -27,6 +27,7 @@ from optmodels.cli import (
     reproduce,
     study,
     synthesize,
+    tune,
     utility,
     verify,
     warm_up,
@@ -101,6 +102,7 @@ app.command(
     epilog="Example: optmodels pareto patients.csv --numeric age --categorical sex,postcode --sensitive illness "
     "--identifier name --k 5 --objectives loss,entropy --time-limit 60 --out front"
 )(pareto.pareto)
+app.command(epilog="Example: optmodels tune german --rule cost --cost 0.05 --harm 10")(tune.tune)
 app.command(epilog="Example: optmodels release front --point knee --out release.csv --report report.html")(
     release.release
 )
