@@ -357,3 +357,12 @@ def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def
     if 2 * end < codes.size:  # a copy lets go of more memory than it takes
         return starts, dealt[:end].copy(), counts[:end].copy()
     return starts, dealt[:end], counts[:end]
+
+
+@part
+def root_of(links: NDArray[np.int64], i: int) -> int:
+    """The first from i on that is linked to itself, among things that are linked in chains; the way becomes shorter."""
+    while links[i] != i:
+        links[i] = links[links[i]]
+        i = links[i]
+    return i

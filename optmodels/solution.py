@@ -62,8 +62,26 @@ def relative_gap(value: float | None, bound: float | None) -> float | None:
     return difference / abs(value) if value else float("inf")
 
 
+class Worth:
+    """How good the best partition is: its value of the target, and how far that can be from optimal."""
+
+    problem: Problem
+    values: Mapping[str, float]
+    bound: float | None
+
+    @property
+    def value(self) -> float | None:
+        """The value of the problem's target objective."""
+        return self.values.get(self.problem.target.name)
+
+    @property
+    def gap(self) -> float | None:
+        """How far from optimal the target can be, as a fraction; None where nothing is proven."""
+        return relative_gap(self.value, self.bound)
+
+
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Worth):
     """A partition with the values its Problem gave it, and what is proven about it."""
 
     problem: Problem
@@ -78,16 +96,6 @@ class Solution:
     reason: str = ""
     details: Mapping[str, object] = field(default_factory=dict)
     history: tuple[Moment, ...] = ()
-
-    @property
-    def value(self) -> float | None:
-        """The value of the problem's target objective."""
-        return self.values.get(self.problem.target.name)
-
-    @property
-    def gap(self) -> float | None:
-        """How far from optimal the target can be, as a fraction; None where nothing is proven."""
-        return relative_gap(self.value, self.bound)
 
     @property
     def attribute_losses(self) -> dict[str, float]:

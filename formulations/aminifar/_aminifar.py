@@ -157,12 +157,7 @@ class AminifarProblem(BalancedProblem):
     stand_in: str | None = "the distance to the centres of its own block; in the whole table classes may swap centres"
 
     def __init__(
-        self,
-        table: Table,
-        formulation: Aminifar,
-        conditions: Conditions,
-        points: Floats,
-        centres: Floats,
+        self, table: Table, formulation: Aminifar, conditions: Conditions, points: Floats, centres: Floats
     ) -> None:
         super().__init__(table, formulation, conditions, points, len(centres))
         self.centres: Floats = centres

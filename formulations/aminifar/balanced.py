@@ -49,14 +49,7 @@ class BalancedProblem(Problem):
     stand_in: str | None = None
     centres: Floats | None = None
 
-    def __init__(
-        self,
-        table: Table,
-        formulation: Aminifar,
-        conditions: Conditions,
-        points: Floats,
-        m: int,
-    ) -> None:
+    def __init__(self, table: Table, formulation: Aminifar, conditions: Conditions, points: Floats, m: int) -> None:
         super().__init__(table, formulation, conditions)
         n = table.n
         self.model = formulation

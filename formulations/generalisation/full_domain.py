@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import Conditions
 from optmodels.errors import RefusedError
-from optmodels.metrics.loss import attribute_losses
 from optmodels.objectives import Objective
 from optmodels.partition import LEFT_OUT, Labels
 from optmodels.problem import Formulation, Problem, View
-from optmodels.release import Method, Release, Suppressed
-from optmodels.release import release as make_release
+from optmodels.release import Method
 from optmodels.structures import Lattice, Structure
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
@@ -80,42 +78,13 @@ class FullDomainProblem(Problem):
     def _usual_price(self) -> float:
         return sum(self.table.weights.values()) / self.scale  # a suppressed cell tells nothing
 
-    def release(
-        self,
-        labels: NDArray[np.integer[Any]],
-        *,
-        method: Method | None = None,
-        suppressed: Suppressed = "drop",
-    ) -> Release:
-        """The table with everybody on the same levels, audited."""
-        if method not in (None, "hierarchy"):
-            return super().release(labels, method=method, suppressed=suppressed)
-        classes = self.check(labels)
-        return make_release(
-            self.table,
-            classes,
-            promise=self.conditions,
-            method="hierarchy",
-            suppressed=suppressed,
-            levels=self._per_class(classes),
-            provenance={
-                "formulation": self.formulation.name,
-                "parameters": self.formulation.to_dict(),
-                "levels": dict(zip(self.table.quasi, self.levels(classes).tolist(), strict=True)),
-            },
-        )
-
-    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
-        """What the release of a partition loses of each quasi-identifier: the share of all leaves below its node."""
-        classes = self.check(labels)
-        kept = np.flatnonzero(classes != LEFT_OUT)
-        part = self.table if len(kept) == self.n else self.table.part(kept)
-        losses = attribute_losses(part, classes[kept], "hierarchy", levels=self._per_class(classes))
-        return {name: loss + (self.n - len(kept)) / self.n for name, loss in losses.items()}
-
-    def _per_class(self, classes: Labels) -> NDArray[np.int64]:
-        """(classes, quasi) the levels that all classes are released on."""
+    def release_levels(self, classes: Labels) -> NDArray[np.int64]:
+        """(classes, quasi) the levels that all classes are released on, the same for everybody."""
         return np.tile(self.levels(classes), (int(classes.max()) + 1, 1))
+
+    def release_notes(self, classes: Labels) -> tuple[Mapping[str, float] | None, dict[str, object]]:
+        """The levels by name."""
+        return None, {"levels": dict(zip(self.table.quasi, self.levels(classes).tolist(), strict=True))}
 
     def lacks_pyomo(self) -> str | None:
         """Different records times combinations of levels must be few enough."""

@@ -14,14 +14,12 @@ from formulations.majeed_hwang.forest import usefulness
 from optmodels.conditions import TOLERANCE
 from optmodels.errors import InputError, RefusedError, finite, unknown, whole
 from optmodels.metrics import risk
-from optmodels.metrics.loss import attribute_losses
 from optmodels.metrics.privacy import entropies
 from optmodels.objectives import Objective
 from optmodels.partition import LEFT_OUT, Labels, canonical, class_sizes, group_rows, histograms
 from optmodels.price import geometry
 from optmodels.problem import Formulation, Problem, View
-from optmodels.release import Method, Release, Suppressed
-from optmodels.release import release as make_release
+from optmodels.release import Method
 from optmodels.structures import Centroids, Levels, Parts, Structure
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
@@ -262,46 +260,20 @@ class MajeedHwangProblem(Problem):
         released = self.released_classes(labels, levels)
         return risk.disclosure([histograms(released, codes) for codes in self.table.sensitive_codes.T])
 
-    def release(
-        self,
-        labels: NDArray[np.integer[Any]],
-        *,
-        method: Method | None = None,
-        suppressed: Suppressed = "drop",
-    ) -> Release:
-        """The table generalised by a partition, audited; its loss has the distortion and the disclosure."""
-        if method not in (None, "hierarchy"):
-            return super().release(labels, method=method, suppressed=suppressed)
-        classes = self.check(labels)
-        kept = classes != LEFT_OUT
-        part = self if kept.all() else self.restricted(np.flatnonzero(kept))
-        provenance: dict[str, object] = {
-            "formulation": self.formulation.name,
-            "parameters": self.formulation.to_dict(),
-            "usefulness": self.usefulness,
-        }
-        if not self.least_levels:
-            provenance["threshold"] = part.threshold(classes[kept])
-        return make_release(
-            self.table,
-            classes,
-            promise=self.conditions,
-            method="hierarchy",
-            suppressed=suppressed,
-            levels=part.levels(classes[kept]),
-            loss=self.evaluate(classes).values,
-            provenance=provenance,
-        )
+    def release_levels(self, classes: Labels) -> NDArray[np.int64]:
+        """(classes, quasi) the levels that classes are released on; records that are left out have no say."""
+        return self._of_released(classes).levels(classes[classes != LEFT_OUT])
 
-    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
-        """What the release of a partition loses of each quasi-identifier: the share of all leaves below its node."""
-        classes = self.check(labels)
-        kept = np.flatnonzero(classes != LEFT_OUT)
-        if len(kept) == self.n:
-            return attribute_losses(self.table, classes, self.release_method, levels=self.levels(classes))
-        inside, levels = classes[kept], self.restricted(kept).levels(classes[kept])
-        losses = attribute_losses(self.table.part(kept), inside, self.release_method, levels=levels)
-        return {name: loss + (self.n - len(kept)) / self.n for name, loss in losses.items()}
+    def release_notes(self, classes: Labels) -> tuple[Mapping[str, float] | None, dict[str, object]]:
+        """Distortion and disclosure; what attributes are useful for, and the threshold that was chosen."""
+        facts: dict[str, object] = {"usefulness": self.usefulness}
+        if not self.least_levels:
+            facts["threshold"] = self._of_released(classes).threshold(classes[classes != LEFT_OUT])
+        return self.evaluate(classes).values, facts
+
+    def _of_released(self, classes: Labels) -> MajeedHwangProblem:
+        kept = classes != LEFT_OUT
+        return self if kept.all() else self.restricted(np.flatnonzero(kept))
 
     def with_disclosure(self, most: float) -> MajeedHwangProblem:
         """The same problem with a bound on the disclosure of the whole release."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from formulations.mass.floors import Bench, Bounds, Places, load, swap
 from optmodels.kernels import kernel, part
+from optmodels.partition import root_of
 
 TRIES = 64  # of classes that could help, for one value that a class wants
 
@@ -84,12 +85,12 @@ def _fetch(held, classes, bounds, bench, v, missing, full):  # type: ignore[no-u
         if not _wants(least, most, enough, count[c], missing, full):
             continue
         load(held, classes, c, bounds, mine)
-        left, right, tries = _open(before, at - 1), _open(after, at), 0
+        left, right, tries = root_of(before, at - 1), root_of(after, at), 0
         while tries < TRIES and _wants(least, most, enough, mine[0, v], missing, full):
             if left > 0 and (right > n_helpers or c - helpers[left - 1] <= helpers[right - 1] - c):
-                h, left = left, _open(before, left - 1)
+                h, left = left, root_of(before, left - 1)
             elif right <= n_helpers:
-                h, right = right, _open(after, right + 1)
+                h, right = right, root_of(after, right + 1)
             else:
                 break
             d, tries = helpers[h - 1], tries + 1
@@ -102,12 +103,3 @@ def _fetch(held, classes, bounds, bench, v, missing, full):  # type: ignore[no-u
             if not _helps(least, most, count[d], missing, full):
                 before[h], after[h] = h - 1, h + 1
     return swaps
-
-
-@part
-def _open(links, i):  # type: ignore[no-untyped-def]
-    """The first from i on that points to itself; the way there becomes shorter."""
-    while links[i] != i:
-        links[i] = links[links[i]]
-        i = links[i]
-    return i

@@ -18,7 +18,7 @@ from optmodels.errors import InputError, finite, unknown, whole
 from optmodels.objectives import Objective, least_entropies
 from optmodels.partition import Labels
 from optmodels.price import Floats, spread
-from optmodels.problem import Formulation, Problem, View, whole_price
+from optmodels.problem import Formulation, JudgedOtherwise, View, whole_price
 from optmodels.structures import Centroids, ClassCount, EntropyLevels, Parts, Score, Structure
 from optmodels.table import Table
 from optmodels.table.role_types import Scaling
@@ -177,20 +177,20 @@ class MoObamProblem(SpreadProblem):
         return bounded
 
 
-class ScalarisedProblem(Problem):
+class ScalarisedProblem(JudgedOtherwise):
     """One score of loss and entropy, to be minimised."""
 
     objectives = (SCORE, LOSS, ENTROPY)
 
-    def __init__(self, parts: MoObamProblem, formulation: MoObam) -> None:
-        super().__init__(parts.table, formulation, parts.conditions)
-        self.parts = parts
+    original: MoObamProblem
+
+    def __init__(self, original: MoObamProblem, formulation: MoObam) -> None:
+        super().__init__(original)
         self.lam = formulation.lam
-        self.test = parts.test
-        self.most_entropy = float(parts.most_entropies.sum()) or 1.0
+        self.most_entropy = float(original.most_entropies.sum()) or 1.0
         self.least_loss: float | None = None
         if formulation.objective == "normalised":
-            self.least_loss = formulation.least_loss or nearest_loss(parts.price, formulation.k) / parts.price_scale
+            self.least_loss = formulation.least_loss or self.nearest_loss()
             if not self.least_loss > 0:
                 raise InputError(
                     f"Every record has {formulation.k - 1} others equal to it, so the least conceivable loss is 0 and "
@@ -199,13 +199,13 @@ class ScalarisedProblem(Problem):
 
     def structures(self) -> Iterator[Structure]:
         """A score, and of its parts what is true of any objective."""
-        yield Score(self.parts, self.score, least_loss=self.nearest_loss)
+        yield Score(self.original, self.score, least_loss=self.nearest_loss)
         yield Parts(self.restricted, "the score that the whole table would have if its other records were like these")
-        yield from (found for found in self.parts.structures() if isinstance(found, (Centroids, ClassCount)))
+        yield from (found for found in self.original.structures() if isinstance(found, (Centroids, ClassCount)))
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The score of a partition, and what it is made of."""
-        parts = self.parts.values(labels)
+        parts = self.original.values(labels)
         return {"score": self.score(parts["loss"], parts["entropy"]), **parts}
 
     def score(self, loss: float, entropy: float) -> float:
@@ -216,48 +216,29 @@ class ScalarisedProblem(Problem):
 
     def nearest_loss(self) -> float:
         """A loss that no partition is below, by every record's nearest."""
-        return nearest_loss(self.parts.price, self.conditions.k) / self.parts.price_scale
-
-    def violations(self, labels: Labels) -> dict[str, int]:
-        """The violations of the problem without the score."""
-        return self.parts.violations(labels)
+        return nearest_loss(self.original.price, self.conditions.k) / self.original.price_scale
 
     def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
-        parts, violations = self.parts._of_kept(labels, missing)
+        parts, violations = self.original._of_kept(labels, missing)
         return {"score": self.score(parts["loss"], parts["entropy"]), **parts}, violations
-
-    def allowing(self, most: int) -> Self:
-        """The same problem, and the one without the score, in which so many records may be left out."""
-        other = super().allowing(most)
-        other.parts = self.parts.allowing(most)
-        return other
-
-    @property
-    def left_out_price(self) -> float:
-        """What leaving out a record adds to the loss; the score follows from that."""
-        return self.parts.left_out_price
-
-    def impossible(self) -> str | None:
-        """Why the problem without the score has no solution, or None."""
-        return self.parts.impossible()
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The score that all records would have, were they all as these are."""
         part = self._copy()
-        part.parts = self.parts.restricted(rows, classes)
-        part.parts.price_scale = self.parts.price_scale * len(rows) / self.n
-        part.table, part.test = part.parts.table, part.parts.test
+        part.original = self.original.restricted(rows, classes)
+        part.original.price_scale = self.original.price_scale * len(rows) / self.n
+        part.table, part.test = part.original.table, part.original.test
         return part
 
     def lacks_pyomo(self) -> str | None:
         """The partition model grows with the cube of the records."""
-        return self.parts.lacks_pyomo()
+        return self.original.lacks_pyomo()
 
     def to_pyomo(self) -> View[pyo.ConcreteModel]:
         """The partition model with free levels of entropy, held by Gibbs cuts, and the score as its objective."""
         from formulations.mo_obam.scalarised_model import lambda_model, normalised_model
 
-        core = self.parts.mixed_model()
+        core = self.original.mixed_model()
         if self.least_loss is None:
             return lambda_model(core, self.lam)
         return normalised_model(core, self.lam, self.least_loss, self.most_entropy)

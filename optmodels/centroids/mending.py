@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from optmodels.centroids.nearest import nearest_open
 from optmodels.centroids.units import Ints, Units, cost
-from optmodels.conditions import ClassTest, meets
+from optmodels.conditions import ClassTest, meets, only_size
 from optmodels.kernels import part
+from optmodels.nearest_lists import keep_nearest
 from optmodels.price import Codes, Floats
 
 # A class with at least this share of k is completed by its nearest units; a smaller one is dissolved.
@@ -38,7 +39,7 @@ def mend_classes(
     From the smallest broken class on: one that is nearly large enough draws in its nearest units from classes that
     can spare them, any other is dissolved into the nearest classes. With a fixed number of classes none is dissolved.
     """
-    m = len(sizes)
+    m, simple = len(sizes), only_size(test)  # where only sizes matter they are looked at here: a call costs more
     open_to = np.ones(m, np.bool_)  # centroids that may still have a class
     tried = np.zeros(m, np.bool_)
     if not fixed:
@@ -48,7 +49,8 @@ def mend_classes(
     while alive > 1:
         broken = np.zeros(m, np.bool_)
         for c in range(m):
-            broken[c] = open_to[c] and not tried[c] and not meets(test, counts[c], sizes[c])
+            if open_to[c] and not tried[c]:
+                broken[c] = sizes[c] < test.k or not (simple or meets(test, counts[c], sizes[c]))
         if not broken.any():
             break
         places = np.flatnonzero(broken)
@@ -113,13 +115,7 @@ def _around(
             continue
         distance = cost(units, u, numeric, codes, c)
         if many < few or distance < distances[-1]:
-            place = min(many, few - 1)
-            while place > 0 and distances[place - 1] > distance:
-                distances[place] = distances[place - 1]
-                found[place] = found[place - 1]
-                place -= 1
-            distances[place] = distance
-            found[place] = u
+            keep_nearest(found, distances, min(many, few - 1), u, distance)
             many = min(many + 1, few)
     return found[:many]
 
@@ -130,7 +126,7 @@ def _draw_in(
     labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
 ) -> bool:  # fmt: skip
     """Draw in the candidates whose move costs least until class c meets the conditions; undo it if it never does."""
-    extra = np.full(len(candidates), np.inf)
+    extra, simple = np.full(len(candidates), np.inf), only_size(test)
     for place in range(len(candidates)):
         u = candidates[place]
         if labels[u] != c and sizes[labels[u]] - units.counts[u] >= test.k:
@@ -142,13 +138,13 @@ def _draw_in(
         u = candidates[place]
         own = labels[u]
         _move(units, u, c, labels, sizes, counts)
-        if not meets(test, counts[own], sizes[own]):
+        if sizes[own] < test.k or not (simple or meets(test, counts[own], sizes[own])):
             _move(units, u, own, labels, sizes, counts)
             continue
         came_from[n_moved] = own
         moved[n_moved] = u
         n_moved += 1
-        if meets(test, counts[c], sizes[c]):
+        if sizes[c] >= test.k and (simple or meets(test, counts[c], sizes[c])):
             return True
     for back in range(n_moved - 1, -1, -1):
         _move(units, moved[back], came_from[back], labels, sizes, counts)

@@ -137,68 +137,62 @@ _HEART = Dataset(
     "UCI Machine Learning Repository, the records of Aminifar et al. 2021",
     _UCI_LICENCE,
 )
-_CENSUS = Dataset(
+
+
+def _numbers(name: str, title: str, rows: int, columns: str, digest: str, origin: str) -> Dataset:
+    """A file of numbers for research, all of its columns quasi-identifiers."""
+    roles, sources = Roles(quasi=_all_numeric(columns)), (Source(f"{name}.csv", digest),)
+    return Dataset(name, title, rows, roles, sources, origin, _RESEARCH)
+
+
+_CENSUS = _numbers(
     "census",
     "Census, CASC reference microdata",
     1080,
-    Roles(
-        quasi=_all_numeric(
-            "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL"
-        )
-    ),
-    (Source("census.csv", "40fb91564d4379274610e941161fd38729adb471bddb9c71d7c01ef142fd0f5b"),),
+    "AFNLWGT AGI EMCONTRB FEDTAX PTOTVAL STATETAX TAXINC POTHVAL INTVAL PEARNVAL FICA WSALVAL ERNVAL",
+    "40fb91564d4379274610e941161fd38729adb471bddb9c71d7c01ef142fd0f5b",
     _CASC,
-    _RESEARCH,
 )
-_TARRAGONA = Dataset(
+_TARRAGONA = _numbers(
     "tarragona",
     "Tarragona companies, CASC reference microdata",
     834,
-    Roles(
-        quasi=_all_numeric(
-            "FIXED.ASSETS CURRENT.ASSETS TREASURY UNCOMMITTED.FUNDS PAID.UP.CAPITAL SHORT.TERM.DEBT SALES "
-            "LABOR.COSTS DEPRECIATION OPERATING.PROFIT FINANCIAL.OUTCOME GROSS.PROFIT NET.PROFIT"
-        )
-    ),
-    (Source("tarragona.csv", "d5f719a134a3476b2157d9675d1a2b211dbc06ad6109685ad1e4b7847cfa45a4"),),
+    "FIXED.ASSETS CURRENT.ASSETS TREASURY UNCOMMITTED.FUNDS PAID.UP.CAPITAL SHORT.TERM.DEBT SALES "
+    "LABOR.COSTS DEPRECIATION OPERATING.PROFIT FINANCIAL.OUTCOME GROSS.PROFIT NET.PROFIT",
+    "d5f719a134a3476b2157d9675d1a2b211dbc06ad6109685ad1e4b7847cfa45a4",
     _CASC,
-    _RESEARCH,
 )
-_PERSON20 = Dataset(
+_PERSON20 = _numbers(
     "person20",
     "Twenty people, Liang and Samavi's example",
     20,
-    Roles(quasi=_all_numeric("AGE SEX INJ_SEV DRINKING")),
-    (Source("person20.csv", "6910411a6312e880697b2cad8debd87a65d505ac0e087e6b76f2d4dbe43d4383"),),
+    "AGE SEX INJ_SEV DRINKING",
+    "6910411a6312e880697b2cad8debd87a65d505ac0e087e6b76f2d4dbe43d4383",
     _LIANG,
-    _RESEARCH,
 )
-_CENSUS_20K = Dataset(
+_CENSUS_20K = _numbers(
     "census_20k",
     "Census extract, 20,000 records",
     20_000,
-    Roles(quasi=_all_numeric("SEX AGE MARST RACE")),
-    (Source("census_20k.csv", "9cb6329a0a0b7c9a4aa6f0bb8ab14244efd7ddb28646d0b9bc4b3fbd3c7e266b"),),
+    "SEX AGE MARST RACE",
+    "9cb6329a0a0b7c9a4aa6f0bb8ab14244efd7ddb28646d0b9bc4b3fbd3c7e266b",
     _LIANG,
-    _RESEARCH,
 )
-_CENSUS_100K = Dataset(
+_CENSUS_100K = _numbers(
     "census_100k",
     "Census extract, 100,000 records",
     100_000,
-    Roles(quasi=_all_numeric("SEX AGE MARST RACE")),
-    (Source("census_100k.csv", "05fd45c6eb4cdd2b4d27658d1bff139bcfbc658c9117b585b16c1b63f3146723"),),
+    "SEX AGE MARST RACE",
+    "05fd45c6eb4cdd2b4d27658d1bff139bcfbc658c9117b585b16c1b63f3146723",
     _LIANG,
-    _RESEARCH,
 )
-_IPUMS = Dataset(
+_IPUMS = _numbers(
     "ipums_1k_8attr",
     "Census extract, 1,000 records with 8 attributes",
     1000,
-    Roles(quasi=_all_numeric("SEX AGE MARST RACE BPL HIGRADE CLASSWKRD OCCSCORE")),
-    (Source("ipums_1k_8attr.csv", "450380baf5293288871135f1130954c4cb3c677cddbe0e40bd94f191ac6841f6"),),
+    "SEX AGE MARST RACE BPL HIGRADE CLASSWKRD OCCSCORE",
+    "450380baf5293288871135f1130954c4cb3c677cddbe0e40bd94f191ac6841f6",
     _LIANG,
-    _RESEARCH,
 )
 
 _INVENTED = "drawn by this package, see optmodels.datasets.synthetic"

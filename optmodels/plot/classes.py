@@ -18,6 +18,7 @@ _EACH = 24  # sizes that are shown one by one; more are put together
 _BANDS = 14
 
 Sizes = NDArray[np.int64]
+Order = Sequence[object] | pd.Index
 
 
 def sizes_of(frame: pd.DataFrame, quasi: Sequence[str]) -> Sizes:
@@ -62,12 +63,7 @@ def class_size_bands(sizes: Sizes) -> pd.DataFrame:
 
 
 def sensitive_in_classes(
-    frame: pd.DataFrame,
-    quasi: Sequence[str],
-    attribute: str,
-    *,
-    order: Sequence[object] | pd.Index | None = None,
-    most: int = MOST,
+    frame: pd.DataFrame, quasi: Sequence[str], attribute: str, *, order: Order | None = None, most: int = MOST
 ) -> pd.DataFrame:
     """What is sensitive in each class, against the whole table: class, size, value, count, share, whole.
 
@@ -96,12 +92,7 @@ def sensitive_in_classes(
 
 
 def sensitive_range(
-    frame: pd.DataFrame,
-    quasi: Sequence[str],
-    attribute: str,
-    *,
-    order: Sequence[object] | pd.Index | None = None,
-    most: int = MOST,
+    frame: pd.DataFrame, quasi: Sequence[str], attribute: str, *, order: Order | None = None, most: int = MOST
 ) -> pd.DataFrame:
     """For each value its share in the whole table, and its least and largest share in a class.
 

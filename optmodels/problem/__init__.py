@@ -1,7 +1,7 @@
 """Formulation -> Problem: what is optimised, stated once, with the structures that solvers may exploit."""
 
 from optmodels.objectives import Objective
-from optmodels.problem._problem import ChosenObjectives, Problem, released
+from optmodels.problem._problem import ChosenObjectives, JudgedOtherwise, Problem, released
 from optmodels.problem.evaluation import Evaluation
 from optmodels.problem.formulation import Formulation
 from optmodels.problem.priced import PricedProblem, whole_price
@@ -12,6 +12,7 @@ __all__ = [
     "ChosenObjectives",
     "Evaluation",
     "Formulation",
+    "JudgedOtherwise",
     "Objective",
     "PricedProblem",
     "Problem",

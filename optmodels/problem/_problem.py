@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import InputError, RefusedError, unknown
 from optmodels.markup import notebook
 from optmodels.metrics.loss import attribute_losses
 from optmodels.objectives import OWN, QUANTITIES, SUPPRESSED, Objective, objective_named
-from optmodels.partition import LEFT_OUT, Labels, canonical
+from optmodels.partition import LEFT_OUT, Labels
 from optmodels.price import geometry
-from optmodels.problem.evaluation import Evaluation
-from optmodels.problem.formulation import Formulation
+from optmodels.problem.judge import Judge
 from optmodels.problem.view import View
 from optmodels.release import Method, Release, Suppressed
 from optmodels.release import release as make_release
@@ -34,8 +30,6 @@ from optmodels.structures import (
     Score,
     Structure,
 )
-from optmodels.suppression import NOBODY, Suppression, left_out
-from optmodels.table import Table
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -45,28 +39,10 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind", bound=Structure)
 
 
-class Problem(ABC):
+class Problem(Judge):
     """A formulation on a table: the only judge of objective values and of violations."""
 
-    objectives: tuple[Objective, ...]
     release_method: ClassVar[Method] = "centroid"
-    _left_out_price: float | None = None
-
-    def __init__(self, table: Table, formulation: Formulation, conditions: Conditions) -> None:
-        self.table = table
-        self.formulation = formulation
-        self.conditions = conditions
-        self.test: ClassTest = conditions.compile(table)
-
-    @property
-    def n(self) -> int:
-        """Number of records."""
-        return self.table.n
-
-    @property
-    def target(self) -> Objective:
-        """The objective that single-objective solvers optimise: the first."""
-        return self.objectives[0]
 
     def with_objectives(self, *names: str) -> Problem:
         """The same problem judged by objectives of these names; the first is the one that a single answer is best in.
@@ -77,141 +53,41 @@ class Problem(ABC):
         """
         return judged_by(self, names)
 
-    def reference(self) -> dict[str, float]:
-        """For each objective the worst value there is, the corner from which hypervolumes are measured.
-
-        Where it is not known of the objective itself, it is the value of everyone in one class.
-        """
-        together = self.values(np.zeros(self.n, np.int64)) if any(o.worst is None for o in self.objectives) else {}
-        return {o.name: together[o.name] if o.worst is None else o.worst for o in self.objectives}
-
-    @abstractmethod
-    def values(self, labels: Labels) -> dict[str, float]:
-        """The objective values of a partition whose labels run from 0 to C-1."""
-
-    def violations(self, labels: Labels) -> dict[str, int]:
-        """How many classes break each condition; labels run from 0 to C-1."""
-        return self.conditions.violations(self.test, labels)
-
-    def evaluate(self, labels: NDArray[np.integer[Any]]) -> Evaluation:
-        """Objective values and violations of a partition, from the table alone.
-
-        A record with the label `LEFT_OUT` is in no class: it adds its price to the target, and where more are left out
-        than may be, that is the violation 'suppressed'.
-        """
-        return self._judged(self.check(labels))
-
-    def _judged(self, labels: Labels) -> Evaluation:
-        missing = left_out(labels)
-        if missing:
-            values, violations = self._of_kept(labels, missing)
-        else:
-            values, violations = self.values(labels), self.violations(labels)
-        if missing or self.conditions.suppress:
-            violations = {**violations, "suppressed": max(0, missing - self.suppression.most)}
-        return Evaluation(values, violations)
-
-    def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
-        """Values and violations where records are left out: those of the others' part, and the price of these.
-
-        Models whose own `values` and `violations` take such labels need no part.
-        """
-        kept = np.flatnonzero(labels != LEFT_OUT)
-        if not kept.size:
-            raise InputError("All records are left out: there is nothing to release.")
-        part = self.part(kept)
-        return self._with_left_out(part.values(labels[kept]), missing), part.violations(labels[kept])
-
-    def _with_left_out(self, values: dict[str, float], missing: int) -> dict[str, float]:
-        sign = 1.0 if self.target.sense == "min" else -1.0
-        name = self.target.name
-        return {**values, name: values[name] + sign * missing * self.left_out_price} if name in values else values
-
-    @property
-    def suppression(self) -> Suppression:
-        """How many records may be left out, and what each of them costs."""
-        if not self.conditions.suppress:
-            return NOBODY
-        return Suppression.of_share(self.conditions.suppress, self.n, self.left_out_price)
-
-    @property
-    def left_out_price(self) -> float:
-        """What leaving out a record adds to the target: as given, or what one costs where all are in one class.
-
-        Parts of a problem have the price of the whole.
-        """
-        if self._left_out_price is None:
-            given = self.formulation.suppression_price
-            self._left_out_price = self._usual_price() if given is None else float(given)
-        return self._left_out_price
-
-    def _usual_price(self) -> float:
-        return max(0.0, self.values(np.zeros(self.n, np.int64))[self.target.name] / self.n)
-
-    def with_left_out_price(self, price: float) -> Self:
-        """The same problem in which leaving out a record adds this much to the target: what it does in the whole."""
-        other = copy(self)
-        other._left_out_price = price
-        return other
-
-    def _copy(self) -> Self:
-        """A copy to be made a part of: leaving out a record costs there what it costs here."""
-        if self.conditions.suppress:
-            _ = self.left_out_price
-        return copy(self)
-
-    def part(self, rows: NDArray[np.int64]) -> Problem:
-        """The same problem for some of the records, measured as the whole is; as many of them may be left out."""
-        return self.require(Parts).restricted(rows, None)
-
-    def allowing(self, most: int) -> Self:
-        """The same problem in which so many records may be left out, at the same price."""
-        other = self._copy()
-        other.conditions = replace(self.conditions, suppress=most / self.n)
-        return other
-
-    def check(self, labels: NDArray[np.integer[Any]]) -> Labels:
-        """The labels renumbered 0..C-1, or an error that says why they are not a partition; `LEFT_OUT` stays."""
-        array = np.asarray(labels)
-        if array.shape != (self.n,) or not np.issubdtype(array.dtype, np.integer):
-            raise InputError(
-                f"A partition of this table is {self.n} whole numbers, one class label per record, "
-                f"not an array of {array.dtype} with shape {array.shape}."
-            )
-        return canonical(array)
-
-    def impossible(self) -> str | None:
-        """Why no partition can satisfy the conditions, or None when that is not known."""
-        return self.conditions.impossible(self.table, self.suppression.most)
-
     def release(
-        self,
-        labels: NDArray[np.integer[Any]],
-        *,
-        method: Method | None = None,
-        suppressed: Suppressed = "drop",
+        self, labels: NDArray[np.integer[Any]], *, method: Method | None = None, suppressed: Suppressed = "drop"
     ) -> Release:
         """The table recoded by a partition, audited against this problem's conditions.
 
         Records that are left out are dropped, or with `suppressed="star"` are rows that say nothing.
         """
-        provenance = {"formulation": self.formulation.name, "parameters": self.formulation.to_dict()}
+        classes = self.check(labels)
+        own = method in (None, self.release_method)
+        loss, facts = self.release_notes(classes) if own else (None, {})
         return make_release(
             self.table,
-            self.check(labels),
+            classes,
             promise=self.conditions,
             method=method or self.release_method,
             suppressed=suppressed,
-            provenance=provenance,
+            levels=self.release_levels(classes) if own else None,
+            loss=loss,
+            provenance={"formulation": self.formulation.name, "parameters": self.formulation.to_dict(), **facts},
         )
+
+    def release_levels(self, classes: Labels) -> NDArray[np.int64] | None:
+        """(classes, quasi) the levels of hierarchies that classes are released on, in models that choose them."""
+        return None
+
+    def release_notes(self, classes: Labels) -> tuple[Mapping[str, float] | None, dict[str, object]]:
+        """What else a model has to say with a release: about its loss, and about how it was made."""
+        return None, {}
 
     def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
         """What the release of a partition loses of each quasi-identifier, of what one class of everybody would lose."""
         classes = self.check(labels)
         kept = np.flatnonzero(classes != LEFT_OUT)
-        if len(kept) == self.n:
-            return attribute_losses(self.table, classes, self.release_method)
-        losses = attribute_losses(self.table.part(kept), classes[kept], self.release_method)
+        part = self.table if len(kept) == self.n else self.table.part(kept)
+        losses = attribute_losses(part, classes[kept], self.release_method, levels=self.release_levels(classes))
         return {name: loss + (self.n - len(kept)) / self.n for name, loss in losses.items()}
 
     def _repr_html_(self) -> str:
@@ -246,6 +122,10 @@ class Problem(ABC):
         if found is None:
             raise RefusedError(f"'{self.formulation.name}' cannot be solved in this way: {kind.absent}")
         return found
+
+    def part(self, rows: NDArray[np.int64]) -> Problem:
+        """The same problem for some of the records, measured as the whole is; as many of them may be left out."""
+        return self.require(Parts).restricted(rows, None)
 
     def _part(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
         part = self.formulation.build(self.table.part(rows))
@@ -332,7 +212,45 @@ def _objective(problem: Problem, name: str) -> Objective:
     return objective_named(name, problem.table)
 
 
-class ChosenObjectives(Problem):
+class JudgedOtherwise(Problem):
+    """The table, model, conditions and releases of another problem, `original`, judged by other numbers."""
+
+    def __init__(self, original: Problem) -> None:
+        super().__init__(original.table, original.formulation, original.conditions)
+        self.original, self.test = original, original.test
+        self.release_method = original.release_method  # type: ignore[misc]
+
+    def violations(self, labels: Labels) -> dict[str, int]:
+        """The violations of the original."""
+        return self.original.violations(labels)
+
+    def impossible(self) -> str | None:
+        """Why the original has no solution, or None."""
+        return self.original.impossible()
+
+    def allowing(self, most: int) -> Self:
+        """The same problem, and its original, in which so many records may be left out."""
+        other = super().allowing(most)
+        other.original = self.original.allowing(most)
+        return other
+
+    @property
+    def left_out_price(self) -> float:
+        """What it adds to the original's target; quantities have their own way to count who is left out."""
+        return self.original.left_out_price
+
+    def release(
+        self, labels: NDArray[np.integer[Any]], *, method: Method | None = None, suppressed: Suppressed = "drop"
+    ) -> Release:
+        """The table recoded by a partition, in the original's own way."""
+        return released(self.original, labels, method, suppressed)
+
+    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
+        """What that release loses of each quasi-identifier."""
+        return self.original.attribute_losses(labels)
+
+
+class ChosenObjectives(JudgedOtherwise):
     """The same table, model and conditions under other objectives; the first is what a single answer is best in.
 
     Of the model's structures it has those that are still true. Those about the target are, where the first objective is
@@ -341,10 +259,8 @@ class ChosenObjectives(Problem):
     """
 
     def __init__(self, original: Problem, objectives: Sequence[Objective]) -> None:
-        super().__init__(original.table, original.formulation, original.conditions)
-        self.original = original
+        super().__init__(original)
         self.objectives = tuple(objectives)
-        self.test = original.test
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Ways to measure a table cannot be sent to other processes; the names of the objectives can.
@@ -420,42 +336,9 @@ class ChosenObjectives(Problem):
         values, violations = self.original._of_kept(labels, missing)
         return self._chosen(lambda _: values, labels), violations
 
-    @property
-    def left_out_price(self) -> float:
-        """What it adds to the model's own target; quantities have their own way to count who is left out."""
-        return self.original.left_out_price
-
-    def violations(self, labels: Labels) -> dict[str, int]:
-        """The violations of the model itself."""
-        return self.original.violations(labels)
-
-    def impossible(self) -> str | None:
-        """Why the model itself has no solution, or None."""
-        return self.original.impossible()
-
-    def allowing(self, most: int) -> Self:
-        """The same problem, and the model itself, in which so many records may be left out."""
-        other = super().allowing(most)
-        other.original = self.original.allowing(most)
-        return other
-
     def with_objectives(self, *names: str) -> Problem:
         """The model itself under other objectives."""
         return self.original.with_objectives(*names)
-
-    def release(
-        self,
-        labels: NDArray[np.integer[Any]],
-        *,
-        method: Method | None = None,
-        suppressed: Suppressed = "drop",
-    ) -> Release:
-        """The table recoded by a partition, in the model's own way."""
-        return released(self.original, labels, method, suppressed)
-
-    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
-        """What that release loses of each quasi-identifier."""
-        return self.original.attribute_losses(labels)
 
     def lacks_pyomo(self) -> str | None:
         """The model's Pyomo view minimises the model's own target."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ from numpy.typing import NDArray
 from optmodels.errors import InputError, unknown
 from optmodels.objectives import QUANTITIES, Objective
 from optmodels.partition import Labels
-from optmodels.problem._problem import Problem, released
-from optmodels.release import Method, Release, Suppressed
+from optmodels.problem._problem import JudgedOtherwise, Problem
 from optmodels.structures import Centroids, ClassCount, EntropyLevels, Parts, Score, Structure
 
 ACHIEVEMENT = Objective(
@@ -109,65 +107,39 @@ def wished(problem: Problem, wish: Mapping[str, float]) -> WishedProblem:
     return WishedProblem(parts, Wish.of(wish, [*own, *further]))
 
 
-class WishedProblem(Problem):
-    """One number, how far a partition is from a wish, to be made small; `parts` is the problem without the wish."""
+class WishedProblem(JudgedOtherwise):
+    """One number, how far a partition is from a wish, to be made small; the original is the problem without it."""
 
-    def __init__(self, parts: Problem, wish: Wish) -> None:
-        super().__init__(parts.table, parts.formulation, parts.conditions)
-        self.parts, self.wish, self.test = parts, wish, parts.test
-        self.objectives = (ACHIEVEMENT, *parts.objectives)
-        self.release_method = parts.release_method  # type: ignore[misc]
+    def __init__(self, original: Problem, wish: Wish) -> None:
+        super().__init__(original)
+        self.wish = wish
+        self.objectives = (ACHIEVEMENT, *original.objectives)
 
     def structures(self) -> Iterator[Structure]:
         """A score, where the wish is of a loss and an entropy, and of its parts what is true of any objective."""
-        if self.parts.structure(EntropyLevels) is not None and len(self.parts.objectives) == 2:
-            yield Score(self.parts, self._of)
+        if self.original.structure(EntropyLevels) is not None and len(self.original.objectives) == 2:
+            yield Score(self.original, self._of)
         yield Parts(self.restricted, "how far its own records are from the wish")
-        yield from (found for found in self.parts.structures() if isinstance(found, (Centroids, ClassCount)))
+        yield from (found for found in self.original.structures() if isinstance(found, (Centroids, ClassCount)))
 
     def _of(self, first: float, second: float) -> float:
-        names = [objective.name for objective in self.parts.objectives]
-        return self.wish.achievement(self.parts.objectives, dict(zip(names, (first, second), strict=True)))
+        names = [objective.name for objective in self.original.objectives]
+        return self.wish.achievement(self.original.objectives, dict(zip(names, (first, second), strict=True)))
 
     def values(self, labels: Labels) -> dict[str, float]:
         """How far from the wish a partition is, and its values."""
-        return self._with_achievement(self.parts.values(labels))
+        return self._with_achievement(self.original.values(labels))
 
     def _with_achievement(self, values: dict[str, float]) -> dict[str, float]:
-        return {ACHIEVEMENT.name: self.wish.achievement(self.parts.objectives, values), **values}
-
-    def violations(self, labels: Labels) -> dict[str, int]:
-        """The violations of the problem without the wish."""
-        return self.parts.violations(labels)
+        return {ACHIEVEMENT.name: self.wish.achievement(self.original.objectives, values), **values}
 
     def _of_kept(self, labels: Labels, missing: int) -> tuple[dict[str, float], dict[str, int]]:
-        values, violations = self.parts._of_kept(labels, missing)
+        values, violations = self.original._of_kept(labels, missing)
         return self._with_achievement(values), violations
-
-    def allowing(self, most: int) -> Self:
-        """The same problem, with the wish and without, in which so many records may be left out."""
-        other = super().allowing(most)
-        other.parts = self.parts.allowing(most)
-        return other
-
-    @property
-    def left_out_price(self) -> float:
-        """What leaving out a record adds to the target of the problem without the wish."""
-        return self.parts.left_out_price
-
-    def impossible(self) -> str | None:
-        """Why the problem without the wish has no solution, or None."""
-        return self.parts.impossible()
-
-    def release(
-        self, labels: NDArray[np.integer[Any]], *, method: Method | None = None, suppressed: Suppressed = "drop"
-    ) -> Release:
-        """The release of the problem without the wish."""
-        return released(self.parts, labels, method, suppressed)
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> WishedProblem:
         """The same wish for some of the records."""
-        return WishedProblem(self.parts.require(Parts).restricted(rows, classes), self.wish)
+        return WishedProblem(self.original.require(Parts).restricted(rows, classes), self.wish)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return WishedProblem, (self.parts, self.wish)
+        return WishedProblem, (self.original, self.wish)

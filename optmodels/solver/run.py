@@ -15,7 +15,7 @@ from optmodels.clock import Compiling, now
 from optmodels.halting import Flag, lowered, raised_when
 from optmodels.partition import Labels
 from optmodels.problem import Evaluation, Problem
-from optmodels.solution import Moment, Solution, Status, Stop, relative_gap
+from optmodels.solution import Moment, Solution, Status, Stop, Worth, relative_gap
 from optmodels.solver.interrupt import Interrupt
 from optmodels.suppression import without_broken
 
@@ -50,7 +50,7 @@ class Progress:
 OnProgress = Callable[[Progress], None]
 
 
-class Run:
+class Run(Worth):
     """One run of a solver on a problem: the best partition so far, the bound, the clock, the anytime curve.
 
     Solvers hand over labels and bounds, never values: `offer` and `keep` let the problem judge them.
@@ -123,16 +123,6 @@ class Run:
         flag = lowered() if flag is None else flag
         with raised_when(lambda: self.interrupt.pressed or self.remaining <= -grace, flag):
             yield flag
-
-    @property
-    def value(self) -> float | None:
-        """The incumbent's value of the target objective."""
-        return self.values.get(self.problem.target.name)
-
-    @property
-    def gap(self) -> float | None:
-        """How far from optimal the incumbent can be."""
-        return relative_gap(self.value, self.bound)
 
     @property
     def front(self) -> tuple[Solution, ...]:

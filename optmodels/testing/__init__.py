@@ -4,7 +4,7 @@
 Each check raises AssertionError with what went wrong. Tables are tiny, so that brute force is the reference.
 """
 
-from optmodels.testing.answers import SAME, check_front, check_solution
+from optmodels.testing.answers import SAME, check_front, check_proven, check_solution
 from optmodels.testing.formulations import check_formulation
 from optmodels.testing.partitions import brute_force, brute_force_front, partitions
 from optmodels.testing.solvers import check_solver
@@ -19,6 +19,7 @@ __all__ = [
     "brute_force_front",
     "check_formulation",
     "check_front",
+    "check_proven",
     "check_pymoo_view",
     "check_pyomo_view",
     "check_solution",

@@ -87,6 +87,14 @@ def check_against(solution: Solution, optimum: float | None) -> None:
         assert math.isclose(solution.value, optimum, rel_tol=SAME, abs_tol=scale), "called optimal and is not"
 
 
+def check_proven(solution: Solution, optimum: float | None) -> None:
+    """That an exact solver, given all the time that it needs, proves what brute force finds: the optimum, or none."""
+    check_solution(solution)
+    check_against(solution, optimum)
+    proven = Status.INFEASIBLE if optimum is None else Status.OPTIMAL
+    assert solution.status is proven, f"{solution.status} where brute force finds {optimum!r}"
+
+
 def _costs(problem: Problem, values: Sequence[float]) -> list[float]:
     """Values with every objective to be made small."""
     return [value if o.sense == "min" else -value for value, o in zip(values, problem.objectives, strict=True)]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.testing.answers import SAME
+
+if TYPE_CHECKING:
+    import pyomo.environ as pyo
 
 
 def check_pyomo_view(problem: Problem, labels: Labels) -> None:
@@ -30,16 +34,23 @@ def check_pyomo_view(problem: Problem, labels: Labels) -> None:
         f"the model's objective is another: {pyo.value(objective)!r} where the judge says {value!r}"
     )
     assert problem.evaluate(view.decode(view.native)).values == found.values, "decode does not lead back"
-    rows = [(row.lower, row.body, row.upper) for row in view.native.component_data_objects(pyo.Constraint, active=True)]
-    rows += [(variable.lb, variable, variable.ub) for variable in view.native.component_data_objects(pyo.Var)]
-    kept = all(
+    kept = rows_hold(view.native)
+    if view.cuts is not None:
+        kept = kept and view.cuts(view.native) == 0
+    assert kept == found.feasible, "the model allows what the judge does not, or the other way round"
+
+
+def rows_hold(model: pyo.ConcreteModel) -> bool:
+    """Whether the values that a Pyomo model's variables have keep all of its constraints and their own bounds."""
+    import pyomo.environ as pyo
+
+    rows = [(row.lower, row.body, row.upper) for row in model.component_data_objects(pyo.Constraint, active=True)]
+    rows += [(variable.lb, variable, variable.ub) for variable in model.component_data_objects(pyo.Var)]
+    return all(
         (low is None or pyo.value(body) >= pyo.value(low) - SAME)
         and (high is None or pyo.value(body) <= pyo.value(high) + SAME)
         for low, body, high in rows
     )
-    if view.cuts is not None:
-        kept = kept and view.cuts(view.native) == 0
-    assert kept == found.feasible, "the model allows what the judge does not, or the other way round"
 
 
 def settled_in_pyomo(problem: Problem, labels: Labels) -> Labels:

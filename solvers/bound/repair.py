@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest
 from optmodels.kernels import kernel, part
+from optmodels.nearest_lists import keep_least
 from optmodels.price import HIERARCHY, SPREAD, node_cost
 from solvers._construction.box_tree import BoxTree
 from solvers.columns.duals import Duals
@@ -111,11 +112,7 @@ def _least_keys(records: Records, tree: BoxTree, tops: Floats, duals: Floats, se
             for _ in range(min(records.copies[t] - (t == seed), len(least))):
                 if key >= least[-1]:
                     break
-                q = len(least) - 1
-                while q > 0 and least[q - 1] > key:
-                    least[q] = least[q - 1]
-                    q -= 1
-                least[q] = key
+                keep_least(least, key)
 
 
 @part

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from optmodels.conditions import count_values, fewest_values
 from optmodels.kernels import part
+from optmodels.nearest_lists import keep_least
 from solvers.columns.duals import Duals, reduced_cost
 from solvers.columns.instance import Floats, Ints, PairBound, Types
 
@@ -56,18 +57,6 @@ def _can_be_diverse(types: Types, chosen: Ints, missing: int) -> bool:
 
 
 @part
-def _insert(least: Floats, value: float) -> None:
-    """Keep the smallest values seen, in ascending order."""
-    q = len(least) - 1
-    if value >= least[q]:
-        return
-    while q > 0 and least[q - 1] > value:
-        least[q] = least[q - 1]
-        q -= 1
-    least[q] = value
-
-
-@part
 def _screen(
     pairs: PairBound,
     seed: int,
@@ -89,7 +78,7 @@ def _screen(
         return 0
     least = np.full(r, np.inf)
     for a in range(count):
-        _insert(least, pairs.distance[seed, entries[a]])
+        keep_least(least, pairs.distance[seed, entries[a]])
     star = star_so_far + least.sum()
 
     near_least = np.full(r, np.inf)
@@ -98,8 +87,8 @@ def _screen(
         t = entries[a]
         others = max(pairs.nearest[t, r - 1], star - joined[a]) if r > 1 else 0.0
         key[a] = marginal[a] + 0.5 * others
-        _insert(near_least, key[a])
-        _insert(star_least, marginal[a] + 0.5 * (r * pairs.distance[seed, t] - joined[a]))
+        keep_least(near_least, key[a])
+        keep_least(star_least, marginal[a] + 0.5 * (r * pairs.distance[seed, t] - joined[a]))
     near_total = value + near_least.sum()
     star_value = value + 0.5 * r * star_so_far
     star_total = star_value + star_least.sum()
@@ -139,7 +128,7 @@ def _candidates(types: Types, pairs: PairBound, duals: Duals, seed: int, ceiling
         value = half * row[t] - duals.rows[t]
         if value < least[r - 1]:
             for _ in range(min(types.copies[t] - (t == seed), r)):
-                _insert(least, value)
+                keep_least(least, value)
     rest = least[: r - 1].sum() - duals.rows[seed] - duals.each
     if rest + least[r - 1] >= ceiling:
         return np.empty(0, np.int64)
@@ -369,13 +358,10 @@ def _complete(
                 cost = reduced_cost(types, duals, chosen)
                 if cost >= ceiling:
                     continue
-            if keep_best:
-                n_found, ceiling = 0, cost
-            elif n_found == len(costs):
+            kept = _keep(chosen, cost, keep_best, n_found, found, costs)
+            if kept < 0:
                 return n_found, ceiling, False, evaluated
-            found[n_found] = chosen
-            costs[n_found] = cost
-            n_found += 1
+            n_found, ceiling = kept, cost if keep_best else ceiling
     return n_found, ceiling, True, evaluated
 
 
@@ -400,11 +386,20 @@ def _complete_pairs(
         cost = reduced_cost(types, duals, chosen)
         if cost >= ceiling:
             continue
-        if keep_best:
-            n_found, ceiling = 0, cost
-        elif n_found == len(costs):
+        kept = _keep(chosen, cost, keep_best, n_found, found, costs)
+        if kept < 0:
             return n_found, False, count
-        found[n_found] = chosen
-        costs[n_found] = cost
-        n_found += 1
+        n_found, ceiling = kept, cost if keep_best else ceiling
     return n_found, True, count
+
+
+@part
+def _keep(chosen: Ints, cost: float, keep_best: bool, n_found: int, found: Ints, costs: Floats) -> int:
+    """Keep a class in the place of all before it, or behind them; how many there are then, -1 if there is no room."""
+    if keep_best:
+        n_found = 0
+    elif n_found == len(costs):
+        return -1
+    found[n_found] = chosen
+    costs[n_found] = cost
+    return n_found + 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from optmodels.kernels import kernel
+from optmodels.nearest_lists import keep_least
 from optmodels.price import by_levels, node_cost
 from optmodels.solver import Run
 from optmodels.structures import Levels
@@ -66,12 +67,6 @@ def with_nearest(codes, climbs, k, halt):  # type: ignore[no-untyped-def]
                 cost += node_cost(climbs, low, high)
                 if cost >= nearest[-1]:
                     break
-            place = len(nearest) - 1
-            if cost >= nearest[place]:
-                continue
-            while place > 0 and nearest[place - 1] > cost:
-                nearest[place] = nearest[place - 1]
-                place -= 1
-            nearest[place] = cost
+            keep_least(nearest, cost)
         result[i] = nearest[-1] if k > 1 else 0.0
     return result

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from optmodels.kernels import kernel, part
+from optmodels.kernels import kernel
+from optmodels.partition import root_of
 
 
 @kernel(nogil=True)
@@ -23,14 +24,14 @@ def crossed(labels, prices, other_labels, other_prices, fixed, tolerance):  # ty
     slots = len(prices)
     parent = np.arange(slots + len(other_prices))
     for i in range(len(labels)):
-        a, b = _root(parent, labels[i]), _root(parent, slots + other_labels[i])
+        a, b = root_of(parent, labels[i]), root_of(parent, slots + other_labels[i])
         parent[b] = a
     saving = np.zeros(len(parent))
     more = np.zeros(len(parent), np.int64)  # classes of the other partition less those of this one
     counted = np.zeros(len(parent), np.bool_)
     for i in range(len(labels)):
         a, b = labels[i], slots + other_labels[i]
-        root = _root(parent, a)
+        root = root_of(parent, a)
         if not counted[a]:
             counted[a] = True
             saving[root] += prices[a]
@@ -44,7 +45,7 @@ def crossed(labels, prices, other_labels, other_prices, fixed, tolerance):  # ty
     mixed_prices = np.empty(len(parent))
     classes, replaced = 0, 0
     for i in range(len(labels)):
-        root = _root(parent, labels[i])
+        root = root_of(parent, labels[i])
         better = saving[root] > tolerance and (more[root] == 0 or not fixed)
         source = slots + other_labels[i] if better else labels[i]
         if new_label[source] < 0:
@@ -56,11 +57,3 @@ def crossed(labels, prices, other_labels, other_prices, fixed, tolerance):  # ty
                 replaced += 1
         mixed[i] = new_label[source]
     return mixed, mixed_prices[:classes].copy(), replaced
-
-
-@part
-def _root(parent, node):  # type: ignore[no-untyped-def]
-    while parent[node] != node:
-        parent[node] = parent[parent[node]]
-        node = parent[node]
-    return node

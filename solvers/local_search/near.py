@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 
 from optmodels.halting import Flag
 from optmodels.kernels import kernel, part
+from optmodels.nearest_lists import keep_nearest
 from optmodels.parallel import cores
 from optmodels.partition import group_rows, members
 from optmodels.price import HIERARCHY, SPREAD, Price, leaf_places
@@ -122,21 +123,16 @@ def _merge_leaves(points, order, edges, lists, distances):  # type: ignore[no-un
                 for j in range(points.shape[1]):
                     difference = points[order[a], j] - points[order[b], j]
                     distance += difference * difference
-                _keep_nearest(lists[order[a]], distances[order[a]], order[b], distance)
-                _keep_nearest(lists[order[b]], distances[order[b]], order[a], distance)
+                _keep_once(lists[order[a]], distances[order[a]], order[b], distance)
+                _keep_once(lists[order[b]], distances[order[b]], order[a], distance)
 
 
 @part
-def _keep_nearest(kept, distances, candidate, distance):  # type: ignore[no-untyped-def]
+def _keep_once(kept, distances, candidate, distance):  # type: ignore[no-untyped-def]
     last = kept.size - 1
     if distance >= distances[last]:
         return
     for place in range(kept.size):
         if kept[place] == candidate:
             return
-    while last > 0 and distances[last - 1] > distance:
-        kept[last] = kept[last - 1]
-        distances[last] = distances[last - 1]
-        last -= 1
-    kept[last] = candidate
-    distances[last] = distance
+    keep_nearest(kept, distances, last, candidate, distance)

@@ -22,6 +22,7 @@ from optmodels.problem import Problem
 from optmodels.structures import Assignment
 from optmodels.table import Table
 from optmodels.testing import brute_force
+from optmodels.testing.views import rows_hold
 
 
 def random_table(n: int, *, seed: int = 0, values: int = 2, sensitive: int = 1, scaling: str = "none") -> Table:
@@ -234,12 +235,7 @@ class TestPyomo:
             found = problem.evaluate(np.array(labels))
             assert view.encode(problem.check(np.array(labels)))
             assert pyo.value(view.native.distance) == pytest.approx(found.values["distance"])
-            satisfied = all(
-                (row.lower is None or pyo.value(row.body) >= pyo.value(row.lower) - 1e-7)
-                and (row.upper is None or pyo.value(row.body) <= pyo.value(row.upper) + 1e-7)
-                for row in view.native.component_data_objects(pyo.Constraint, active=True)
-            )
-            assert satisfied == found.feasible
+            assert rows_hold(view.native) == found.feasible
             assert problem.evaluate(view.decode(view.native)).values == found.values
 
     def test_released_means_are_expressions(self) -> None:

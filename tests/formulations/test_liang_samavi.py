@@ -15,6 +15,7 @@ from optmodels import Conditions, Table
 from optmodels.errors import InputError, RefusedError
 from optmodels.partition import class_sizes
 from optmodels.testing import check_formulation, small_table
+from optmodels.testing.views import rows_hold
 from solvers import solve
 
 
@@ -34,7 +35,7 @@ def test_published_optimum_of_the_example():
     assert problem.evaluate(optimum).values["loss"] == pytest.approx(19.266129, abs=5e-7)
     view = problem.to_pyomo()
     view.encode(problem.check(optimum))
-    assert holds(view.native)
+    assert rows_hold(view.native)
     assert pyo.value(view.native.objective) == pytest.approx(19.266129, abs=5e-7)
     assert (problem.largest, problem.price_scale, problem.release_method) == (5, 1.0, "interval")
 
@@ -67,7 +68,7 @@ def test_pyomo_objective_is_the_evaluation(seed, n, classes):
     assert view.encode(problem.check(labels))
     found = problem.evaluate(labels)
     assert pyo.value(view.native.objective) == pytest.approx(found.values["loss"])
-    assert holds(view.native) == found.feasible
+    assert rows_hold(view.native) == found.feasible
     if found.feasible:
         assert (view.decode(view.native) == problem.check(labels)).all()
 
@@ -93,7 +94,7 @@ def test_every_feasible_decision_decodes_into_a_release_that_is_no_worse(seed, n
             low, high = model.y[i, j], model.z[i, j]
             low.set_value(low.value + wider[i] * (least[j] - low.value))
             high.set_value(high.value + wider[i] * (most[j] - high.value))
-    assert holds(model)
+    assert rows_hold(model)
     decoded = view.decode(model)
     assert class_sizes(decoded).min() >= k
     assert problem.evaluate(decoded).values["loss"] <= pyo.value(model.objective) + 1e-9
@@ -104,14 +105,6 @@ def test_large_tables_are_refused_with_the_reason():
     assert "400 records" in problem.lacks_pyomo()
     with pytest.raises(RefusedError, match="rows"):
         problem.to_pyomo()
-
-
-def holds(model):
-    return all(
-        (row.lower is None or pyo.value(row.body) >= pyo.value(row.lower) - 1e-7)
-        and (row.upper is None or pyo.value(row.body) <= pyo.value(row.upper) + 1e-7)
-        for row in model.component_data_objects(pyo.Constraint, active=True)
-    )
 
 
 def test_conditions_beyond_k_are_held_by_columns_and_refused_by_the_pairwise_model() -> None:

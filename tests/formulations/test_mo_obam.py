@@ -14,6 +14,7 @@ from optmodels import Table
 from optmodels.errors import InputError, RefusedError
 from optmodels.structures import Centroids, Priced
 from optmodels.testing import brute_force, check_formulation, partitions, small_table
+from optmodels.testing.views import rows_hold
 
 SCALARS = [
     MoObam(k=2, objective="lambda", lam=0.3),
@@ -149,7 +150,7 @@ def test_pyomo_objective_is_the_evaluation(formulation, seed):
     assert pyo.value(view.native.objective) == pytest.approx(found.values[problem.target.name], abs=1e-9)
     assert (view.decode(view.native) == labels).all()
     added = view.cuts(view.native) if view.cuts else 0
-    assert holds(view.native) == found.feasible
+    assert rows_hold(view.native) == found.feasible
     assert (added > 0) == bool(found.violations.get("entropy_l", 0))
 
 
@@ -189,11 +190,3 @@ def test_large_tables_are_refused_with_the_reason():
     assert "at most 60, not 80" in problem.lacks_pyomo()
     with pytest.raises(RefusedError, match="cube of the records"):
         problem.to_pyomo()
-
-
-def holds(model):
-    return all(
-        (row.lower is None or pyo.value(row.body) >= pyo.value(row.lower) - 1e-7)
-        and (row.upper is None or pyo.value(row.body) <= pyo.value(row.upper) + 1e-7)
-        for row in model.component_data_objects(pyo.Constraint, active=True)
-    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -25,18 +24,11 @@ from optmodels.flow.pricing import ArcCosts
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress
 from optmodels.table import Table
-from optmodels.testing import check_solution, check_solver
+from optmodels.testing import check_proven, check_solution, check_solver
 from solvers.milp import Milp
 from solvers.network import Network
 
-
-@pytest.fixture(autouse=True, scope="module", params=["dense", "sparse"])
-def way(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Everything here twice: with small transports as they come, in POT, and with none of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "sparse":
-            patch.setattr("solvers.network._network.MOST_ARCS", 0)
-        yield request.param
+pytestmark = pytest.mark.usefixtures("way")
 
 
 INSTANCE = Path(os.environ.get("OPTMODELS_DATA", "")) / "aminifar_instance.npz"
@@ -92,14 +84,7 @@ models = st.builds(
 @hypothesis_settings(max_examples=60)
 def test_agrees_with_all_assignments(model: Aminifar, n: int, seed: int, values: int, ties: bool) -> None:
     problem = model.build(random_table(n, seed=seed, values=values, ties=ties), seed=seed)
-    best = cheapest_assignment(problem)
-    solution = Network().solve(problem)
-    check_solution(solution)
-    if best is None:
-        assert solution.status is Status.INFEASIBLE
-        return
-    assert solution.status is Status.OPTIMAL
-    assert solution.value == pytest.approx(best, rel=1e-9, abs=1e-9)
+    check_proven(Network().solve(problem), cheapest_assignment(problem))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -21,20 +20,14 @@ from optmodels.flow import Bounds, Flow, dense_transport
 from optmodels.partition import canonical
 from optmodels.solution import Status
 from optmodels.table import Table
-from optmodels.testing import check_solution
+from optmodels.testing import check_proven, check_solution
 from solvers.milp import Milp
 from solvers.network import Network
 
 INSTANCE = Path(os.environ.get("OPTMODELS_DATA", "")) / "aminifar_instance.npz"
 
 
-@pytest.fixture(autouse=True, scope="module", params=["dense", "sparse"])
-def way(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Everything here twice: with small transports as they come, in POT, and with none of them."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "sparse":
-            patch.setattr("solvers.network._network.MOST_ARCS", 0)
-        yield request.param
+pytestmark = pytest.mark.usefixtures("way")
 
 
 def random_table(n: int, *, seed: int = 0, values: int = 2, share: float = 0.5, ties: bool = False) -> Table:
@@ -91,14 +84,9 @@ def test_agrees_with_all_assignments(
     problem = Aminifar(**parameters).build(random_table(n, seed=seed, share=share, ties=ties), seed=seed)
     best = cheapest_assignment(problem)
     solution = Network().solve(problem)
-    check_solution(solution)
-    if best is None:
-        assert solution.status is Status.INFEASIBLE
-        return
-    assert problem.impossible() is None
-    assert solution.status is Status.OPTIMAL
-    assert solution.value == pytest.approx(best, rel=1e-9, abs=1e-9)
-    assert solution.bound == pytest.approx(best, rel=1e-9, abs=1e-9)
+    check_proven(solution, best)
+    assert best is None or problem.impossible() is None
+    assert solution.bound == (None if best is None else pytest.approx(best, rel=1e-9, abs=1e-9))
 
 
 @given(
@@ -262,14 +250,7 @@ def test_bounds_on_every_value_of_three_agree_with_all_assignments(
     problem = Aminifar(**parameters).build(random_table(n, seed=seed, values=3), seed=seed)
     if len(problem.table.sensitive_levels[0]) < 3:
         return
-    best = cheapest_assignment(problem)
-    solution = Network().solve(problem)
-    check_solution(solution)
-    if best is None:
-        assert solution.status is Status.INFEASIBLE
-        return
-    assert solution.status is Status.OPTIMAL
-    assert solution.value == pytest.approx(best, rel=1e-9, abs=1e-9)
+    check_proven(Network().solve(problem), cheapest_assignment(problem))
 
 
 def test_every_value_of_many_in_every_class_is_a_network() -> None:
