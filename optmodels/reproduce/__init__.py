@@ -46,7 +46,7 @@ STUDIES: Mapping[str, Reproduction] = {
     ),
     "mo-obam": Reproduction(
         "optmodels.reproduce.mo_obam",
-        "Wei et al. 2025: tables 5, 6, 8-11, B2, B3, B5, B6, C8, C9, figures 3, B1 (sepsis on a synthetic look-alike)",
+        "Wei et al. 2025: tables 5-11, B2, B3, B5-B7, C8-C11, figures 3, B1 (sepsis on a synthetic look-alike)",
         "german, adult",
     ),
     "mass": Reproduction(
