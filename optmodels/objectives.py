@@ -71,6 +71,13 @@ def _entropy(table: Table, _: None) -> Measure:
     return lambda labels: float(least_entropies(table, labels).sum())
 
 
+def _least_sum(table: Table, _: None) -> Measure:
+    def measure(labels: Labels) -> float:
+        return float(np.sum([entropies(found) for found in _histograms(table, labels)], axis=0).min())
+
+    return measure
+
+
 def _linkage(table: Table, tau: float) -> Measure:
     return lambda labels: float(risk.linkage(class_sizes(labels), tau, table.people_in(labels)))
 
@@ -145,6 +152,12 @@ def _utility(table: Table, classifier: str) -> Measure:
 QUANTITIES: Mapping[str, Quantity] = {
     "entropy": Quantity(
         "bits: sum over sensitive attributes of the least entropy of a class", _entropy, lambda _: 0.0, "max"
+    ),
+    "entropy-least-sum": Quantity(
+        "bits: the least over classes of the sum over sensitive attributes of their entropies",
+        _least_sum,
+        lambda _: 0.0,
+        "max",
     ),
     "linkage": Quantity(
         "records that are singled out with a probability 1/|class| above a threshold",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from formulations._pyomo.partition_model import PartitionModel
 
 Scalarisation = Literal["bi", "lambda", "normalised"]
+GammaIn = Literal["both", "assignment"]
 
 # No table has so much entropy, and 2 to the power of much more is no number.
 _MOST_BITS = 64.0
@@ -50,7 +51,9 @@ class MoObam(Formulation):
     record with its k - 1 nearest. A loss at or below it counts as a share of 0.
 
     `n_clusters` fixes the number of classes; `gamma` (the weight of a categorical mismatch) and `scaling` replace
-    the table's; `least_entropy` gives bounds in bits, one for each sensitive attribute.
+    the table's, with `gamma_in='assignment'` only where records join the nearest centroid, while the loss keeps
+    the table's gamma, as in the authors' program; `least_entropy` gives bounds in bits, one for each sensitive
+    attribute.
 
     >>> import pandas as pd
     >>> from optmodels import Table
@@ -67,6 +70,7 @@ class MoObam(Formulation):
     k: int
     n_clusters: int | None = None
     gamma: float | None = None
+    gamma_in: GammaIn = "both"
     scaling: Scaling | None = None
     objective: Scalarisation = "bi"
     lam: float = 1.0
@@ -77,6 +81,8 @@ class MoObam(Formulation):
         super().__post_init__()
         if self.objective not in get_args(Scalarisation):
             raise unknown("objective", self.objective, get_args(Scalarisation))
+        if self.gamma_in not in get_args(GammaIn):
+            raise unknown("place for gamma", self.gamma_in, get_args(GammaIn))
         if self.n_clusters is not None:
             whole("n_clusters", self.n_clusters, 1)
         finite("lam", self.lam, "it is what a bit of entropy is worth")
@@ -107,7 +113,12 @@ class MoObamProblem(SpreadProblem):
         self.formulation: MoObam = formulation
         least = _checked(formulation.least_entropy, table)
         conditions = formulation.conditions(formulation.k, least_entropies=_as_l(least, table))
-        price = spread(table.rescaled(scaling=formulation.scaling, gamma=formulation.gamma))
+        near = spread(table.rescaled(scaling=formulation.scaling, gamma=formulation.gamma))
+        apart = formulation.gamma is not None and formulation.gamma_in == "assignment"
+        price = spread(table.rescaled(scaling=formulation.scaling)) if apart else near
+        self.nearness = (
+            near if apart else None
+        )  # where records join the nearest centroid otherwise than they are priced
         super().__init__(
             table, formulation, conditions, price, price_scale=whole_price(price), n_classes=formulation.n_clusters
         )
@@ -117,6 +128,10 @@ class MoObamProblem(SpreadProblem):
         """A price for each class, and losses under levels of entropy."""
         yield from super().structures()
         yield EntropyLevels(self.most_entropies, self.least_entropies, self.with_entropy)
+
+    def _centroids(self) -> Centroids:
+        own = super()._centroids()
+        return own if self.nearness is None else Centroids(self.nearness, self.test, self.n_classes)
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The loss and the entropy of a partition."""
@@ -162,6 +177,7 @@ class MoObamProblem(SpreadProblem):
         """The same problem for some of the records; what entropy they can reach is their own."""
         part = super().restricted(rows, classes)
         part.most_entropies = part.least_entropies(np.zeros(part.n, np.int64))
+        part.nearness = None if self.nearness is None else self.nearness.take(rows)
         return part
 
     def with_entropy(self, least: Sequence[float]) -> MoObamProblem:

@@ -23,6 +23,7 @@ ALTERNATIVES = ("k-anonymity", "zheng")
 SOLVERS = {"k-anonymity": "mdav", "zheng": "zheng"}
 RISKS = [*LINKAGES, "homogeneity"]
 KEYS = ["dataset", "protection", "k"]
+LEAST_SUM = "entropy-least-sum"  # what the authors' program calls entropy
 
 Work = tuple[str, str, str, int, float, float]  # dataset, protection, method, k, l or n_C, lambda
 
@@ -50,7 +51,9 @@ def tables(
         "nothing, so its seeds are orders of the records. The authors' swarm is the program behind the paper's tables "
         f"({Pso().particles} particles, {steps} steps): its loss is around the centroids that it releases, and it does "
         "not keep k; ours does, and is at the best point of its front in IL - lambda * entropy, which with lambda = 1 "
-        "buys entropy with loss: see both. The abstract's 96 to 98% fewer people at risk of linkage are not in the "
+        "buys entropy with loss: see both. 'entropy' is the sum over attributes of the least entropy of a class, as "
+        "the paper prints it, 'entropy-least-sum' the least over classes of the sum, as its program has it. The "
+        "abstract's 96 to 98% fewer people at risk of linkage are not in the "
         "paper's tables: from 959 to 148, 118, 106 and 125 are 85 to 89% (German, tau 0.05), and from 6,506 to 103 are "
         "98% (Adult); from 56,113 to 15,680, 6,939, 2,020 and 0 are 72 to 100% (sepsis)."
     )
@@ -109,12 +112,12 @@ def _ours(one: Work, partitions: Mapping[Point, Labels]) -> dict[str, object]:
 
 def _measures(table: Table, k: int, labels: Labels) -> dict[str, float]:
     """A partition as the tables measure it, whether it keeps k or not."""
-    values = MoObam(k=k).build(table).with_objectives(*JUDGED).evaluate(labels).values
+    values = MoObam(k=k).build(table).with_objectives(*JUDGED, LEAST_SUM).evaluate(labels).values
     return {name.replace("@", "_"): value for name, value in values.items()}
 
 
 def _beside(theirs: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    measures = ["loss", "entropy", *RISKS, "classes"]
+    measures = ["loss", "entropy", LEAST_SUM, *RISKS, "classes"]
     grouped = found.groupby([*KEYS, "method"], sort=False)
     means = grouped[measures].mean()
     means["lowest"], means["highest"] = grouped["loss"].min(), grouped["loss"].max()

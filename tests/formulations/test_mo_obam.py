@@ -12,9 +12,10 @@ from formulations._pyomo.gibbs import bits, coefficients
 from formulations.mo_obam import nearest_loss
 from optmodels import Table
 from optmodels.errors import InputError, RefusedError
-from optmodels.structures import Centroids, Priced
+from optmodels.structures import Centroids, Parts, Priced
 from optmodels.testing import brute_force, check_formulation, partitions, small_table
 from optmodels.testing.views import rows_hold
+from solvers import solve
 
 SCALARS = [
     MoObam(k=2, objective="lambda", lam=0.3),
@@ -24,7 +25,10 @@ SCALARS = [
 ]
 
 
-@pytest.mark.parametrize("formulation", [MoObam(k=2), MoObam(k=3, gamma=2.0, scaling="range"), *SCALARS])
+@pytest.mark.parametrize(
+    "formulation",
+    [MoObam(k=2), MoObam(k=3, gamma=2.0, scaling="range"), MoObam(k=3, gamma=2.0, gamma_in="assignment"), *SCALARS],
+)
 def test_contract(formulation):
     check_formulation(formulation, small_table(9, sensitive=2))
 
@@ -190,3 +194,30 @@ def test_large_tables_are_refused_with_the_reason():
     assert "at most 60, not 80" in problem.lacks_pyomo()
     with pytest.raises(RefusedError, match="cube of the records"):
         problem.to_pyomo()
+
+
+def test_gamma_may_count_where_records_join_centroids_and_not_in_the_loss() -> None:
+    table = small_table(12, seed=4, categorical=2)
+    both = MoObam(k=3, gamma=5.0).build(table)
+    near = MoObam(k=3, gamma=5.0, gamma_in="assignment").build(table)
+    plain = MoObam(k=3).build(table)
+    labels = np.arange(12) // 4
+    assert near.evaluate(labels).values == plain.evaluate(labels).values != both.evaluate(labels).values
+    weights = near.require(Centroids).price.code_weights
+    np.testing.assert_allclose(weights, 5 * plain.require(Centroids).price.code_weights)
+    assert not near.require(Centroids).scales, "what decoding counts is not the loss"
+    part = near.require(Parts).restricted(np.arange(6), None)
+    assert part.require(Centroids).price.n == 6
+    found = solve(near, solver="nsga2", options={"evaluations": 100}, seed=1)
+    assert found.labels is not None
+    assert found.values == near.evaluate(found.labels).values
+    with pytest.raises(InputError, match="assignment"):
+        MoObam(k=3, gamma_in="assignmnt")  # type: ignore[arg-type]
+
+
+def test_the_least_sum_of_entropies_is_not_the_sum_of_the_least() -> None:
+    frame = pd.DataFrame({"age": range(4), "one": list("abcc"), "two": list("xxyz")})
+    table = Table(frame, quasi={"age": "numeric"}, sensitive=["one", "two"])
+    judged = MoObam(k=2).build(table).with_objectives("loss", "entropy", "entropy-least-sum")
+    found = judged.evaluate(np.array([0, 0, 1, 1])).values
+    assert (found["entropy"], found["entropy-least-sum"]) == (0.0, 1.0)
