@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isclose, isnan
 from pathlib import Path
@@ -14,14 +14,23 @@ import moocore
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pandas.api.types import is_integer_dtype
 
 from optmodels.errors import InputError, finite, unknown
 from optmodels.files import write_whole
 from optmodels.markup import MOST_CELLS, grid, notebook
 from optmodels.plot.points import axis_title, front_points
-from optmodels.problem import Formulation, Problem, Wish
-from optmodels.solution import Solution, Status, Stop
+from optmodels.problem import Problem, Wish
+from optmodels.saved_front import (
+    ROW,
+    check_objectives,
+    difference,
+    frame_in,
+    objectives_of,
+    plain,
+    points_in,
+    record_in,
+)
+from optmodels.solution import Solution, Status
 
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
@@ -30,9 +39,6 @@ if TYPE_CHECKING:
 _SAME = 1e-12
 # Saved values are the same partition's on the same table if they differ by no more than this, relatively.
 _REPRODUCED = 1e-7
-_RECORD = ("formulation", "parameters", "objectives", "records", "points", "details")
-_MAPPINGS = ("parameters", "objectives", "details")
-_ROW = "row"  # of the file that a front is of, in the saved labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +155,7 @@ class ParetoFront:
 
         A front without points is infinitely far from any other.
         """
-        _check_objectives("The other front", _objectives(other.problem), self.problem)
+        check_objectives("The other front", objectives_of(other.problem), self.problem)
         if not len(other):
             raise InputError("The other front has no point, so there is nothing to measure a distance from.")
         return float(moocore.igd_plus(self.costs, ref=other.costs)) if len(self) else inf
@@ -168,8 +174,8 @@ class ParetoFront:
                 f"The fronts are of different tables, of {mine.n} and of {theirs.n} records: only fronts of one table "
                 "can be merged."
             )
-        _check_objectives("The other front", _objectives(theirs), mine)
-        same = not _difference(theirs.formulation.name, _plain(theirs.formulation.to_dict()), mine.formulation)
+        check_objectives("The other front", objectives_of(theirs), mine)
+        same = not difference(theirs.formulation.name, plain(theirs.formulation.to_dict()), mine.formulation)
         joining = [_judged(mine, point, f"Point {i} of the other front") for i, point in enumerate(other.points)]
         if not same:
             joining = [replace(point, status=Status.FEASIBLE, bound=None) for point in joining]
@@ -190,12 +196,12 @@ class ParetoFront:
         frame = self.frame().assign(solver=[s.solver for s in self], seconds=[s.seconds for s in self])
         frame = frame.assign(stop=[str(s.stop) for s in self], seed=[s.seed for s in self])
         # by the rows of the file, whatever order its records were solved in: that is how others know them
-        rows = pd.Index(self.problem.table.rows if len(self) else [], np.int64, name=_ROW)
+        rows = pd.Index(np.asarray(self.problem.table.rows if len(self) else [], np.int64), name=ROW)
         labels = pd.DataFrame({str(i): s.labels for i, s in enumerate(self.points)}, index=rows).sort_index()
         record = {
             "formulation": self.problem.formulation.name,
             "parameters": self.problem.formulation.to_dict(),
-            "objectives": _objectives(self.problem),
+            "objectives": objectives_of(self.problem),
             "records": self.problem.n,
             "points": len(self),
             "details": dict(self.details),
@@ -210,15 +216,7 @@ class ParetoFront:
     @staticmethod
     def record(folder: str | Path) -> dict[str, Any]:
         """What a saved front says of itself: formulation, parameters, objectives, records, points and details."""
-        path = Path(folder) / "front.json"
-        if not path.is_file():
-            raise InputError(f"There is no saved front in '{folder}': front.json is missing.")
-        try:
-            record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-            mappings = {key: dict(record[key].items()) for key in _MAPPINGS}
-            return {key: record[key] for key in _RECORD} | mappings
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"'{path}' is not the record of a front, or damaged: save the front again.") from error
+        return record_in(Path(folder))
 
     @classmethod
     def load(cls, folder: str | Path, problem: Problem, *, judge: bool = True) -> ParetoFront:
@@ -234,12 +232,12 @@ class ParetoFront:
         record = cls.record(path)
         if record["records"] != problem.n:
             raise InputError(f"The front in '{path}' is of {record['records']} records and the table has {problem.n}.")
-        if other := _difference(record["formulation"], record["parameters"], problem.formulation):
+        if other := difference(record["formulation"], record["parameters"], problem.formulation):
             raise InputError(f"The front in '{path}' is of another problem: {other}. Build the problem as it was then.")
-        _check_objectives(f"The front in '{path}'", record["objectives"], problem)
-        frame, labels = _read(path / "front.parquet"), _read(path / "labels.parquet")
+        check_objectives(f"The front in '{path}'", record["objectives"], problem)
+        frame, labels = frame_in(path / "front.parquet"), frame_in(path / "labels.parquet")
         try:
-            saved = cls(problem, tuple(_saved(problem, frame, labels)), record["details"])
+            saved = cls(problem, tuple(points_in(problem, frame, labels)), record["details"])
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(
                 f"The front in '{path}' is damaged: its points and their labels do not fit together."
@@ -331,69 +329,6 @@ def _scaled(costs: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((costs - costs.min(axis=0)) / np.where(span > 0, span, 1.0))
 
 
-def _read(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except (OSError, ValueError) as error:
-        raise InputError(f"The saved front lacks '{path}', or it is damaged: save the front again.") from error
-
-
-def _saved(problem: Problem, frame: pd.DataFrame, labels: pd.DataFrame) -> list[Solution]:
-    """The points of two saved frames; whatever they lack or have of another kind is a KeyError, TypeError or so."""
-    if labels.shape != (problem.n if len(frame) else 0, len(frame)):
-        raise ValueError("every point needs the class of every record")
-    if not all(is_integer_dtype(kind) for kind in labels.dtypes):
-        raise TypeError("classes are whole numbers")
-    if labels.index.name == _ROW and len(frame):  # fronts of earlier versions are in the order of their records
-        labels = labels.loc[problem.table.rows]
-    return [
-        Solution(
-            problem=problem,
-            solver=row["solver"],
-            status=Status(row["status"]),
-            stop=Stop(row["stop"]),
-            labels=labels[str(i)].to_numpy(np.int64),
-            values={objective.name: float(row[objective.name]) for objective in problem.objectives},
-            bound=None if pd.isna(row["bound"]) else float(row["bound"]),
-            seconds=float(row["seconds"]),
-            seed=int(row["seed"]),
-        )
-        for i, row in enumerate(frame.to_dict("records"))
-    ]
-
-
-def _objectives(problem: Problem) -> dict[str, str]:
-    return {objective.name: objective.sense for objective in problem.objectives}
-
-
-def _plain(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters as they are in a record."""
-    plain: dict[str, Any] = json.loads(json.dumps(parameters, default=str))
-    return plain
-
-
-def _difference(name: str, parameters: Mapping[str, Any], formulation: Formulation) -> str:
-    """What model and parameters of a front differ in from a problem's, or nothing."""
-    if name != formulation.name:
-        return f"its formulation is '{name}' and the problem's is '{formulation.name}'"
-    present = _plain(formulation.to_dict())
-    # A parameter that the model did not have when the front was saved had no effect, and by default has none now.
-    defaults = {field.name: field.default for field in fields(formulation) if field.default is not MISSING}
-    saved = {**_plain(defaults), **parameters}
-    differing = [key for key in {**present, **saved} if saved.get(key) != present.get(key)]
-    return ", ".join(f"it has {key}={saved.get(key)!r} and the problem {present.get(key)!r}" for key in differing)
-
-
-def _check_objectives(whose: str, objectives: Mapping[str, str], problem: Problem) -> None:
-    present = _objectives(problem)
-    if list(objectives.items()) != list(present.items()):
-        names = ", ".join(f"'{name}'" for name in objectives)
-        raise InputError(
-            f"{whose} has the objectives {_listed(objectives)} and the problem has {_listed(present)}: use "
-            f"problem.with_objectives({names})."
-        )
-
-
 def _judged(problem: Problem, point: Solution, which: str) -> Solution:
     """The point with the problem's own values; an error if it breaks a condition."""
     assert point.labels is not None
@@ -402,10 +337,6 @@ def _judged(problem: Problem, point: Solution, which: str) -> Solution:
         broken = ", ".join(f"{name} {count} times" for name, count in found.violations.items() if count)
         raise InputError(f"{which} breaks what this problem asks for ({problem.conditions.describe()}): {broken}.")
     return replace(point, problem=problem, values=found.values)
-
-
-def _listed(objectives: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} ({sense})" for name, sense in objectives.items())
 
 
 def _sign(problem: Problem, j: int) -> float:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from math import isfinite
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -87,3 +87,27 @@ def checked_order(name: str, order: Sequence[object]) -> tuple[object, ...]:
     if not values or len(set(values)) < len(values):
         raise InputError(f"The order of '{name}' must list each of its values once, not {list(values)}.")
     return values
+
+
+def without(value: Any, columns: set[str]) -> Any:
+    """What a field says, without some of the columns."""
+    if isinstance(value, Mapping):
+        return {name: said for name, said in value.items() if name not in columns}
+    if isinstance(value, tuple):
+        return tuple(name for name in value if name not in columns)
+    return None if value in columns else value
+
+
+def describable(setting: str, quasi: Mapping[str, str], sensitive: Sequence[str]) -> tuple[list[str], str]:
+    """The columns that a field may say more about, and what they are."""
+    match setting:
+        case "weights":
+            return list(quasi), "quasi-identifiers"
+        case "bins" | "ordered" | "nominal":
+            return list(sensitive), "sensitive attributes"
+        case "dates":
+            return [name for name, kind in quasi.items() if kind in ("numeric", "date")], "numeric quasi-identifiers"
+        case "orders":
+            ordinal = [name for name, kind in quasi.items() if kind == "ordinal"]
+            return [*ordinal, *sensitive], "ordinal quasi-identifiers and sensitive attributes"
+    return [*quasi, *sensitive], "quasi-identifiers and sensitive attributes"

@@ -23,7 +23,9 @@ from optmodels.table.role_checks import (
     checked_bins,
     checked_number,
     checked_order,
+    describable,
     listed,
+    without,
 )
 from optmodels.table.role_types import AnyHierarchy, Bins, Kind, Missing, Others, Scaling, SomeRoles, Weighting
 
@@ -171,7 +173,7 @@ class Roles:
 
     def _check_descriptions(self) -> None:
         for setting in (*_DESCRIPTIONS, "ordered", "nominal"):
-            allowed, who = _describable(setting, self.quasi, self.sensitive)
+            allowed, who = describable(setting, self.quasi, self.sensitive)
             for name in self.given_weights if setting == "weights" else getattr(self, setting):
                 if name not in allowed:
                     raise InputError(
@@ -278,9 +280,9 @@ class Roles:
                 if other in given and {name, other} not in ({"sensitive", "target"}, {"identifiers", "person"})
                 for column in _columns(other, given[other])
             }
-            changed[name] = given[name] if name in given else _without(getattr(self, name), taken)
+            changed[name] = given[name] if name in given else without(getattr(self, name), taken)
         for setting in _DESCRIPTIONS:
-            allowed, _ = _describable(setting, changed["quasi"], listed(changed["sensitive"]))
+            allowed, _ = describable(setting, changed["quasi"], listed(changed["sensitive"]))
             if setting == "weights" and isinstance(given.get(setting, self.weights), str):
                 changed[setting] = given.get(setting, self.weights)
                 continue
@@ -384,30 +386,6 @@ def _columns(name: str, value: Any) -> tuple[str, ...]:
     if name == "others":
         return tuple(value) if isinstance(value, Mapping) else ()
     return () if value is None else listed(value) if name not in ("target", "person") else (value,)
-
-
-def _without(value: Any, columns: set[str]) -> Any:
-    """What a field says, without some of the columns."""
-    if isinstance(value, Mapping):
-        return {name: said for name, said in value.items() if name not in columns}
-    if isinstance(value, tuple):
-        return tuple(name for name in value if name not in columns)
-    return None if value in columns else value
-
-
-def _describable(setting: str, quasi: Mapping[str, Kind], sensitive: Sequence[str]) -> tuple[list[str], str]:
-    """The columns that a field may say more about, and what they are."""
-    match setting:
-        case "weights":
-            return list(quasi), "quasi-identifiers"
-        case "bins" | "ordered" | "nominal":
-            return list(sensitive), "sensitive attributes"
-        case "dates":
-            return [name for name, kind in quasi.items() if kind in ("numeric", "date")], "numeric quasi-identifiers"
-        case "orders":
-            ordinal = [name for name, kind in quasi.items() if kind == "ordinal"]
-            return [*ordinal, *sensitive], "ordinal quasi-identifiers and sensitive attributes"
-    return [*quasi, *sensitive], "quasi-identifiers and sensitive attributes"
 
 
 def _write_text(file: Path, text: str) -> None:
