@@ -2,6 +2,7 @@
 
     python -m benchmarks.first_hour              # wheel, environment, installation, every command twice
     python -m benchmarks.first_hour --limit 20   # seconds that each search has; 60 as in the README unless given
+    python -m benchmarks.first_hour --plain      # a wheel without compiled kernels, as if its numba was another one
 
 Cold is the first run after the installation, warm the one after it. What each command found is beside its seconds: a
 cold run is to find what a warm one finds, since compiling does not count against a time limit. At the end the bounds:
@@ -25,7 +26,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 ROLES = ["--numeric", "age", "--categorical", "postcode", "--sensitive", "illness", "--identifier", "name", "--k", "5"]
 # Seconds that a first run may take longer than a later one, on two cores that are idle.
-MORE = {"anonymize": 15.0, "pareto": 20.0, "audit": 5.0}
+MORE = {"inspect": 5.0, "anonymize": 15.0, "pareto": 20.0, "audit": 5.0, "verify": 5.0}
 WARM_UP = 90.0
 
 
@@ -86,9 +87,11 @@ def commands(optmodels: str, limit: float) -> dict[str, list[str]]:
     seconds = ["--time-limit", f"{limit:g}"]
     search = [*ROLES, *seconds, "--json"]
     return {
+        "inspect": [optmodels, "inspect", "patients.csv", "--out", "roles.toml"],
         "anonymize": [optmodels, "anonymize", "patients.csv", *search, "--distinct-l", "2", "--out", "release.csv"],
         "pareto": [optmodels, "pareto", "patients.csv", *search, "--objectives", "loss,entropy", "--out", "front"],
         "audit": [optmodels, "audit", "release.csv", "--quasi", "age,postcode", "--sensitive", "illness", "--json"],
+        "verify": [optmodels, "verify", "release.csv", "--original", "patients.csv"],
     }
 
 
@@ -96,6 +99,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=60.0)
     parser.add_argument("--folder", type=Path)
+    parser.add_argument("--plain", action="store_true", help="a wheel without compiled kernels")
     parser.add_argument(
         "--warm-up", action="store_true", help="compile everything as well, in an environment of its own"
     )
@@ -103,7 +107,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = (given.folder or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
-        binaries = installed(folder)
+        binaries = installed(folder, kernels=not given.plain)
         hospital(folder / "patients.csv")
         held = True
         rounds = []
@@ -132,11 +136,15 @@ def main() -> None:
     sys.exit(not held)
 
 
-def installed(folder: Path) -> Path:
+def installed(folder: Path, *, kernels: bool) -> Path:
     """Build the wheel from this checkout and install it in an environment of its own; where its commands are."""
     began = perf_counter()
     wheels = folder / "wheels"
-    subprocess.run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(ROOT)], check=True)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), str(ROOT)],
+        check=True,
+        env={**os.environ, "OPTMODELS_KERNELS": "1" if kernels else "0"},
+    )
     (wheel,) = wheels.glob("optmodels-*.whl")
     print(f"built {wheel.name} ({wheel.stat().st_size / 1e6:.1f} MB) in {perf_counter() - began:.0f} s")
     began = perf_counter()
