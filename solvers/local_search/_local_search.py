@@ -28,6 +28,7 @@ __all__ = ["LocalSearch", "improve"]
 
 # Judging a partition takes time linear in its records: no more than this share of the time goes into it.
 JUDGING = 0.1
+HURRY = 0.5  # of the time that is left when a construction has to come to an end
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,9 @@ def _start(priced: Priced, run: Run, halt: Flag) -> Labels | None:
         given = np.where(run.start == LEFT_OUT, run.start.max() + 1, run.start)  # those left out are to be merged
         start = make_feasible(price, test, given, n_classes)
     if start is None:
-        start = first_partition(price, test, n_classes, halt)
+        # near records are worth half of the time at most: classes of them, and the search, need some, too
+        with run.halting(grace=-HURRY * (run.time_limit or 0.0)) as hurry:
+            start = first_partition(price, test, n_classes, halt, hurry)
     return mixed_enough(priced) if start is None and priced.suppression.most else start
 
 

@@ -32,14 +32,14 @@ MOST_KINDS = 20_000  # merging compares each with all
 
 
 def first_partition(
-    price: Price, test: ClassTest, n_classes: int | None = None, halt: Flag | None = None
+    price: Price, test: ClassTest, n_classes: int | None = None, halt: Flag | None = None, hurry: Flag | None = None
 ) -> Labels | None:
     """A partition that meets the conditions, in exactly `n_classes` classes if given; None if none was found.
 
-    Where many records are equal, the cheaper of cuts and of equal records merged until the conditions hold. A flag that
-    is raised makes short work of what takes long.
+    Where many records are equal, the cheaper of cuts and of equal records merged until the conditions hold. Once
+    raised, `halt` makes short work of what takes long, and `hurry` of what could take less.
     """
-    if (labels := by_nodes(price, test, n_classes, halt)) is not None:
+    if (labels := by_nodes(price, test, n_classes, halt, hurry)) is not None:
         return labels
     starts = (construct(price, test, n_classes) for construct in CONSTRUCTIONS)
     labels = min((labels for labels in starts if labels is not None), key=price.total, default=None)
@@ -89,11 +89,13 @@ def by_cuts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | No
     return labels
 
 
-def by_nodes(price: Price, test: ClassTest, n_classes: int | None, halt: Flag | None = None) -> Labels | None:
+def by_nodes(
+    price: Price, test: ClassTest, n_classes: int | None, halt: Flag | None = None, hurry: Flag | None = None
+) -> Labels | None:
     """The cheapest classes first, where prices are those of nodes of hierarchies; merged where more than k is asked."""
     if price.kind != HIERARCHY or n_classes is not None:
         return None
-    labels = cheapest_first(price, test.k, halt=halt)
+    labels = cheapest_first(price, test.k, halt=halt, hurry=hurry)
     if labels is None or test.only_size:
         return labels
     merged = merge_until_met(price, test, labels)

@@ -15,22 +15,28 @@ from optmodels.kernels import kernel
 from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import Price
 from solvers.local_search.boxes.near_nodes import nearest_by_nodes
+from solvers.local_search.boxes.nested_order import nested_order
 from solvers.local_search.boxes.sides import Numbers, Sides, as_is, emptied, numbered, widened, with_row
 
 Counts = NDArray[np.int64]
 
 LENGTH = 12
 MOST_ROUNDS = 30
+APART = 3  # groups of nested nodes for each class that is cut from their order
 
 
-def cheapest_first(price: Price, k: int, seed: int = 0, halt: Flag | None = None) -> Labels | None:
+def cheapest_first(
+    price: Price, k: int, seed: int = 0, halt: Flag | None = None, hurry: Flag | None = None
+) -> Labels | None:
     """A partition into classes of at least k records; None if there are fewer.
 
-    Once the flag is raised, who is still without a class is in one with those beside in the order of the attributes.
+    Once `hurry` is raised, no more near records are looked for; once `halt` is, nothing else is done either: who is
+    still without a class then is in one with those beside in an order of nested nodes.
     """
     if price.n < k:
         return None
     halt = lowered() if halt is None else halt
+    hurry = halt if hurry is None else hurry
     sides, rows = numbered(price)
     point = group_rows(list(rows.T)) if rows.shape[1] else np.zeros(price.n, np.int64)
     order, starts = members(point)
@@ -47,7 +53,7 @@ def cheapest_first(price: Price, k: int, seed: int = 0, halt: Flag | None = None
         if copies[waiting].sum() < k or halt[0]:
             break
         places = np.hstack([price.numeric, price.codes])[order[starts[waiting]]]
-        lists = nearest_by_nodes(places, numeric, price.climbs, min(LENGTH + 1, len(waiting)), generator, halt)
+        lists = nearest_by_nodes(places, numeric, price.climbs, min(LENGTH + 1, len(waiting)), generator, hurry)
         found = np.full(len(waiting), -1, np.int64)
         label = peel(sides, np.ascontiguousarray(points[waiting]), copies[waiting], lists, k, found, label, halt)
         if (found < 0).all():
@@ -58,11 +64,17 @@ def cheapest_first(price: Price, k: int, seed: int = 0, halt: Flag | None = None
         waiting = waiting[found < 0]
     left = np.flatnonzero(labels < 0)
     if len(left) >= k:
-        beside = left[np.lexsort(rows[left].T)] if rows.shape[1] else left
+        beside = left[_nested(price, left, k)]
         labels[beside] = label + np.minimum(np.arange(len(left)) // k, len(left) // k - 1)
     elif len(left):
         join_each(sides, rows, labels, left, int(labels.max()) + 1)
     return canonical(labels)
+
+
+def _nested(price: Price, left: Counts, k: int) -> Counts:
+    """The places of some records in an order of nested nodes."""
+    places = np.hstack([price.numeric[left], price.codes[left]])
+    return nested_order(places, price.numeric.shape[1], price.climbs, max(APART * len(left) // k, 1))
 
 
 def peel(
