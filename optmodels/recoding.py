@@ -65,8 +65,18 @@ def in_value_order(frame: pd.DataFrame) -> pd.DataFrame:
     1  2  x
     2  2  y
     """
+    return in_value_order_with_places(frame)[0]
+
+
+def in_value_order_with_places(frame: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.intp]]:
+    """The same, and which row each was before.
+
+    >>> in_value_order_with_places(pd.DataFrame({"a": [2, 1]}))[1]
+    array([1, 0])
+    """
     plain = pd.DataFrame({name: _without_hidden_order(column) for name, column in frame.items()})
-    return plain.take(value_order(plain)).reset_index(drop=True)
+    order = value_order(plain)
+    return plain.take(order).reset_index(drop=True), order
 
 
 def value_order(frame: pd.DataFrame) -> NDArray[np.intp]:

@@ -7,7 +7,7 @@ of the table protects is what the worst of the parts' worst classes does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from optmodels.audit._audit import Audit, judged
 from optmodels.audit.kept import kept_columns, merged_kept
 from optmodels.audit.levels import SensitiveLevels, sensitive_levels, worse
-from optmodels.partition import class_sizes, group_frame, histograms
+from optmodels.audit.people import People, most_records, once_per_value
+from optmodels.partition import class_sizes, group_frame, histograms, people_in
 from optmodels.table.encoding import level_column
 
 if TYPE_CHECKING:
@@ -59,23 +60,34 @@ class Ground:
     hierarchies: Mapping[str, Hierarchy]
 
 
-def part_audit(frame: pd.DataFrame, quasi: Sequence[str], ground: Ground, tally: Tally) -> Audit:
-    """The audit of one part, against the distribution of all of them."""
+def part_audit(
+    frame: pd.DataFrame,
+    quasi: Sequence[str],
+    ground: Ground,
+    tally: Tally,
+    whose: NDArray[np.int64] | None = None,
+) -> Audit:
+    """The audit of one part, against the distribution of all of them; `whose` its rows are, where that is known.
+
+    Levels of people, who count once for each value, are compared with the distribution of records.
+    """
     labels = group_frame(frame, quasi)
     measured = {name: pd.Index(level_column(frame[name], name)) for name in ground.levels}
     found = {name: histograms(labels, ground.levels[name].get_indexer(measured[name])) for name in ground.levels}
     levels: dict[str, SensitiveLevels] = {}
+    by_people: dict[str, SensitiveLevels] = {}
     for name, values in ground.levels.items():
-        shares: NDArray[np.float64] = np.array([tally.counts[name].get(value, 0) for value in values.tolist()])
-        levels[name] = sensitive_levels(
-            found[name],
-            values,
-            ground.ordered[name],
-            ground.hierarchies.get(name),
-            shares=shares / tally.records,
-        )
+        counts: NDArray[np.float64] = np.array([tally.counts[name].get(value, 0) for value in values.tolist()])
+        shares, tree = counts / tally.records, ground.hierarchies.get(name)
+        levels[name] = sensitive_levels(found[name], values, ground.ordered[name], tree, shares=shares)
+        if whose is not None:
+            once = once_per_value(labels, whose, values.get_indexer(measured[name]))
+            by_people[name] = sensitive_levels(once, values, ground.ordered[name], tree, shares=shares)
     kept = kept_columns(frame, quasi, list(ground.levels))
-    return judged(class_sizes(labels), found, levels, quasi).annotated(kept=kept)
+    heads = None if whose is None else people_in(labels, whose)
+    people = None if whose is None else People(int(whose.max()) + 1, most_records(whose), by_people)
+    audit = judged(class_sizes(labels), found, levels, quasi, people=heads)
+    return replace(audit, people=people).annotated(kept=kept)
 
 
 def merged_audit(parts: Iterable[Audit]) -> Audit:
@@ -94,12 +106,22 @@ def _merged(one: Audit, other: Audit) -> Audit:
         homogeneity=_added(one.homogeneity, other.homogeneity),
         prosecutor=max(one.prosecutor, other.prosecutor),
         journalist=max(one.journalist, other.journalist),
-        marketer=classes / records,
+        # classes for each of those who are in them, a person once in each class
+        marketer=classes / (one.classes / one.marketer + other.classes / other.marketer),
         discernibility=one.discernibility + other.discernibility,
         quasi=one.quasi,
         sensitive={name: worse(levels, other.sensitive[name]) for name, levels in one.sensitive.items()},
         kept=merged_kept(one.kept, one.records, other.kept, other.records),
+        people=_merged_people(one.people, other.people),
     )
+
+
+def _merged_people(one: People | None, other: People | None) -> People | None:
+    """The people of both parts; how many they are is known to whoever knows which are the same."""
+    if one is None or other is None:
+        return None
+    levels = {name: worse(found, other.sensitive[name]) for name, found in one.sensitive.items()}
+    return People(max(one.people, other.people), max(one.most_records, other.most_records), levels)
 
 
 def _added(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:

@@ -24,10 +24,20 @@ from optmodels.audit.parts import Ground, Tally, merged_audit
 from optmodels.clock import now
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
 from optmodels.files import write_whole
-from optmodels.folders import groups
+from optmodels.folders import groups, known_values
 from optmodels.folders import seams as folder_seams
 from optmodels.folders.described import by_values, described, judge_original, part_shown
-from optmodels.folders.pieces import Piece, check_roles, common_types, pieces_of, released_types, sum_up
+from optmodels.folders.people import counted
+from optmodels.folders.pieces import (
+    Columns,
+    Piece,
+    check_roles,
+    columns_read,
+    common_types,
+    pieces_of,
+    released_types,
+    sum_up,
+)
 from optmodels.folders.promise import vouched_folder
 from optmodels.folders.routing import grow, merged_groups
 from optmodels.folders.seams import Members
@@ -158,8 +168,8 @@ class _Flow:
         """From pieces to parts."""
         with self.interrupt.listening():
             pieces, schemas = pieces_of(folder)
-            columns = common_types(schemas, roles.columns_kept(schemas[pieces[0].file].names), roles)
-            cleaned = roles.revised(identifiers=(), others="keep")
+            columns = common_types(schemas, columns_read(roles, schemas[pieces[0].file].names), roles)
+            cleaned = self._known(roles.revised(identifiers=(), others="keep"), pieces, columns)
             sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
             total = Whole.all_of(sums)
             for name, levels in total.sensitive.items():
@@ -198,8 +208,18 @@ class _Flow:
                 if solver.compare
                 else NOT_COMPARED.format("compare=False")
             )
-            dropped = [name for name in schemas[pieces[0].file].names if name not in columns]
+            dropped = [name for name in schemas[pieces[0].file].names if name not in columns or name == roles.person]
             return self._publish(plan, out, solved, chosen, parts, types, samples[0], seams, shuffled, pieces, dropped)
+
+    def _known(self, roles: Roles, pieces: Sequence[Piece], columns: Columns) -> Roles:
+        """The roles with what only all pieces together tell of dates and hierarchies."""
+        if known_values.undated(roles):
+            given = [(piece, roles, columns) for piece in pieces]
+            roles = known_values.with_formats(roles, self._each("reading dates", known_values.piece_formats, given))
+        if known_values.unmade(roles):
+            given = [(piece, roles, columns) for piece in pieces]
+            roles = known_values.with_trees(roles, self._each("making trees", known_values.piece_values, given))
+        return roles
 
     def _solve(self, plan: groups.Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
         def step(number: int, some: Members) -> Step[groups.Group]:
@@ -305,8 +325,12 @@ class _Flow:
             {name: tree for name, tree in made if name in plan.whole.sensitive and isinstance(tree, Hierarchy)},
         )
         quasi = list(plan.roles.quasi)
-        judged = self._each("auditing", groups.judge, [(part.file, quasi, ground, tally) for part in written])
-        audit = replace(merged_audit(judged), suppressed=missing)
+        given_parts = [(part.file, quasi, ground, tally, part.people) for part in written]
+        audit = replace(merged_audit(self._each("auditing", groups.judge, given_parts)), suppressed=missing)
+        people = [part.people for part in written if part.people is not None]
+        if audit.people is not None:
+            number, most = counted(people)
+            audit = replace(audit, people=replace(audit.people, people=number, most_records=most))
         if broken := audit.check(conditions):
             raise BrokenPromiseError(
                 f"The release does not keep its promise: {'; '.join(broken)}. Nothing was written."
@@ -351,7 +375,10 @@ class _Flow:
             spreads = [group.spread for group in solved if group.spread is not None]
             told = described(plan.whole, plan.roles.quasi, spreads, shown, dropped)
             before = self._before(plan, pieces, parts, ground, tally)
-        promise = vouched_folder(draft, plan, conditions, method, ground)
+            if before.people is not None and audit.people is not None and not missing:
+                known = replace(before.people, people=audit.people.people, most_records=audit.people.most_records)
+                before = replace(before, people=known)
+        promise = vouched_folder(draft, plan, conditions, method, ground, missing, people)
         write_whole(beside(out), lambda file: promise_writer(promise, file))
         try:
             draft.replace(out)
@@ -364,7 +391,7 @@ class _Flow:
         """The audit of the records as they were, by parts that equal ones share."""
         found = self._each("sorting the original", by_values, [(piece, plan, parts) for piece in pieces])
         members = [[(file, rows[part]) for file, rows in found if part in rows] for part in range(parts)]
-        given = [(some, list(plan.roles.quasi), ground, tally) for some in members if some]
+        given = [(some, list(plan.roles.quasi), ground, tally, plan.roles.person) for some in members if some]
         return merged_audit(self._each("auditing the original", judge_original, given))
 
     def _each(self, note: str, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Result]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from optmodels.audit import Audit
 from optmodels.audit.parts import Ground, Tally, part_audit
+from optmodels.folders.people import with_people
 from optmodels.folders.pieces import Piece, frame_together, write_sorted
 from optmodels.partition import class_sizes, group_frame
 from optmodels.plot.bands import MOST, Bands, bands_of, bands_of_levels
@@ -124,12 +125,18 @@ def described(
 
 def by_values(piece: Piece, plan: Plan, parts: int) -> tuple[str, Mapping[int, int]]:
     """The records of a piece as they were, in a file by a hash of their quasi-identifiers: equal ones share a part."""
-    table = piece.table(plan.roles, plan.columns)
+    table, whose = piece.records(plan.roles, plan.columns)
     key = pd.util.hash_pandas_object(table.frame[list(table.quasi)], index=False).to_numpy() % np.uint64(parts)
     file = plan.scratch / f"original-{piece.number:06}.parquet"
-    return str(file), write_sorted(table.as_read(table.frame), key.astype(np.int64), file)
+    return str(file), write_sorted(
+        with_people(table.as_read(table.frame), whose, plan.roles), key.astype(np.int64), file
+    )
 
 
-def judge_original(members: Sequence[tuple[str, int]], quasi: Sequence[str], ground: Ground, tally: Tally) -> Audit:
+def judge_original(
+    members: Sequence[tuple[str, int]], quasi: Sequence[str], ground: Ground, tally: Tally, person: str | None = None
+) -> Audit:
     """The audit of a part of the records as they were."""
-    return part_audit(frame_together(members), quasi, ground, tally)
+    frame = frame_together(members)
+    whose = None if person is None else pd.factorize(frame.pop(person))[0].astype(np.int64)
+    return part_audit(frame, quasi, ground, tally, whose)

@@ -25,6 +25,7 @@ from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import NoSolutionError
 from optmodels.files import write_whole
 from optmodels.folders.described import Counts, spread
+from optmodels.folders.people import People, heads, most_heads, routing_test, with_people
 from optmodels.folders.pieces import (
     Columns,
     Piece,
@@ -32,6 +33,7 @@ from optmodels.folders.pieces import (
     peak_megabytes,
     read_together,
     whole_numbered_frame,
+    whose_in,
     write_sorted,
 )
 from optmodels.folders.routing import RoutingTree, dealt, places_in_all
@@ -39,7 +41,7 @@ from optmodels.metrics.loss import attribute_losses
 from optmodels.partition import LEFT_OUT, Labels
 from optmodels.price import EXTENT, SPREAD, Floats, extent
 from optmodels.problem import Formulation, Problem, whole_price
-from optmodels.recoding import Method, in_value_order, recode, spelled
+from optmodels.recoding import Method, in_value_order_with_places, recode, spelled
 from optmodels.solver import Run, leave_out_who_pays
 from optmodels.structures import Parts, PartValues, Pooled, Priced, compiled_price
 from optmodels.suppression import left_out
@@ -100,7 +102,13 @@ class Plan:
 
     def read(self, members: Sequence[tuple[str, int]]) -> Problem:
         """The problem of a group that lies in so many row groups of files."""
-        return self.posed(Table.with_roles(frame_together(members), self.roles_once_cleaned))
+        return self.read_records(members)[0]
+
+    def read_records(self, members: Sequence[tuple[str, int]]) -> tuple[Problem, pd.Series | None]:
+        """The same, and whose each record is, where that is known."""
+        frame = frame_together(members)
+        table = Table.with_roles(frame, self.roles_once_cleaned)
+        return self.posed(table), whose_in(frame, table)
 
 
 @dataclass(frozen=True)
@@ -128,7 +136,7 @@ def sample(piece: Piece, plan: Plan, share: float) -> Sample:
     chosen = np.random.default_rng([plan.seed, piece.number]).random(table.n) < share
     return Sample(
         places_of(problem)[chosen],
-        problem.test.take(np.zeros(0, np.int64)),
+        routing_test(problem),
         problem.release_method,
         None,
         problem.conditions,
@@ -176,16 +184,18 @@ class Shuffled:
 
 def shuffle(piece: Piece, plan: Plan, tree: RoutingTree, mirrored: int) -> Shuffled:
     """Write a piece's records by group: as the tree says, or dealt to `mirrored` groups if that is not 0."""
-    table = piece.table(plan.roles, plan.columns)
+    table, whose = piece.records(plan.roles, plan.columns)
     problem = plan.posed(table)
+    test = problem.test.of_records
     groups = mirrored or tree.groups
-    key = dealt(problem.test, mirrored, piece.number) if mirrored else tree.route(places_of(problem), piece.number)
-    values = int(problem.test.starts[-1])
+    key = dealt(test, mirrored, piece.number) if mirrored else tree.route(places_of(problem), piece.number)
+    codes = [*test.codes.T, *([] if whose is None else [int(test.starts[-1]) + heads(whose, test.k)])]
+    values = int(test.starts[-1]) + (0 if whose is None else most_heads(test.k))
     counts = np.zeros((groups, values), np.int64)
-    for codes in problem.test.codes.T:
-        counts += np.bincount(key * values + codes, minlength=groups * values).reshape(groups, values)
+    for one in codes:
+        counts += np.bincount(key * values + one, minlength=groups * values).reshape(groups, values)
     file = plan.scratch / f"piece-{piece.number:06}.parquet"
-    found = write_sorted(table.as_read(table.frame), key, file)
+    found = write_sorted(with_people(table.as_read(table.frame), whose, plan.roles), key, file)
     return Shuffled(str(file), found, np.bincount(key, minlength=groups), counts, peak_megabytes())
 
 
@@ -258,7 +268,7 @@ def solve_group(
     number: int, members: Sequence[tuple[str, int]], plan: Plan, method: Method, parts: int, seconds: float | None
 ) -> Group:
     """Cut a group into blocks, solve them, recode, and write the records by the part that their values belong to."""
-    problem = plan.read(members)
+    problem, whose = plan.read_records(members)
     if reason := problem.impossible():
         raise NoSolutionError(f"A group of {problem.n} records has no solution: {reason}")
     labels, details = _solved(problem, plan, block_seed(plan.seed, number), seconds)
@@ -268,7 +278,8 @@ def solve_group(
     recoded = _uniform(table, recode(table, classes, method), method)
     key = pd.util.hash_pandas_object(recoded[list(table.quasi)], index=False).to_numpy() % np.uint64(parts)
     file = plan.scratch / f"group-{number:06}.parquet"
-    found = write_sorted(table.as_read(recoded), key.astype(np.int64), file)
+    people = None if whose is None else whose.take(kept)
+    found = write_sorted(with_people(table.as_read(recoded), people, plan.roles), key.astype(np.int64), file)
     lost = attribute_losses(table, classes, method, recoded=recoded if method == "centroid" else None)
     return Group(
         str(file),
@@ -317,6 +328,8 @@ def _count(value: object) -> int:
 def _uniform(table: Table, recoded: pd.DataFrame, method: Method) -> pd.DataFrame:
     """Numbers in one way in all groups: floating ones as centroids, text otherwise, whatever a group's values allow."""
     for name, kind in table.kinds.items():
+        if name in table.roles.dates:  # which are written as dates in all groups
+            continue
         if method == "centroid" and kind == "numeric":
             recoded[name] = recoded[name].astype(np.float64)
         elif method != "centroid" and pd.api.types.is_numeric_dtype(recoded[name].dtype):
@@ -332,23 +345,28 @@ class Part:
     file: str
     tally: Tally
     peak: float
+    people: People | None = None
 
 
 def put_together(number: int, members: Sequence[tuple[str, int]], plan: Plan, out: Path, types: pa.Schema) -> Part:
     """Write a part of the release, its rows in the order of their values, and take its tally from the file."""
     table = read_together(members)
+    whose = None if plan.roles.person is None else table.column(plan.roles.person).to_pandas()
+    table = table if whose is None else table.drop_columns([plan.roles.person])
     wanted = pa.schema([types.field(field.name) if field.name in types.names else field for field in table.schema])
-    frame = in_value_order(whole_numbered_frame(table.cast(wanted)))
+    frame, places = in_value_order_with_places(whole_numbered_frame(table.cast(wanted)))
     file = out / f"part-{number:05}.parquet"
     write_whole(file, lambda draft: pq.write_table(pa.Table.from_pandas(frame, wanted, preserve_index=False), draft))
     written = pq.read_table(file).to_pandas()
     tally = Tally.of(written, plan.roles.sensitive)
-    return Part(str(file), tally, peak_megabytes())
+    people = None if whose is None else People.of(whose.take(places), plan.scratch / f"people-{number:05}.npy")
+    return Part(str(file), tally, peak_megabytes(), people)
 
 
-def judge(file: str, quasi: Sequence[str], ground: Ground, tally: Tally) -> Audit:
+def judge(file: str, quasi: Sequence[str], ground: Ground, tally: Tally, people: People | None = None) -> Audit:
     """The audit of a written part, against the tally of all of them."""
-    return part_audit(pq.read_table(file).to_pandas(), quasi, ground, tally)
+    whose = None if people is None else people.rows()
+    return part_audit(pq.read_table(file).to_pandas(), quasi, ground, tally, whose)
 
 
 def values_of(groups: Sequence[Group], pooled: Pooled | None) -> dict[str, float]:

@@ -18,7 +18,6 @@ from optmodels.errors import InputError
 from optmodels.files import write_whole
 from optmodels.recoding import Method
 from optmodels.table import Table
-from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.reading import NULLABLE
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
@@ -38,12 +37,22 @@ class Piece:
 
     def table(self, roles: Roles, columns: Columns) -> Table:
         """The records of the piece, checked and cleaned."""
-        names = list(columns)
+        return self.records(roles, columns)[0]
+
+    def records(self, roles: Roles, columns: Columns) -> tuple[Table, pd.Series | None]:
+        """The same, and whose each record is, as it is written, where that is known."""
         try:
-            found = pq.ParquetFile(self.file).read_row_groups(list(self.row_groups), columns=names).select(names)
-            return Table.with_roles(_small_frame(_alike(found, roles, columns)), roles)
+            frame = self.frame(roles, columns)
+            table = Table.with_roles(frame, roles)
         except InputError as problem:
             raise InputError(f"In '{self.file}': {problem}") from problem
+        return table, whose_in(frame, table)
+
+    def frame(self, roles: Roles, columns: Columns) -> pd.DataFrame:
+        """Some columns of the piece as they are, each of the type that it has in all files."""
+        names = list(columns)
+        found = pq.ParquetFile(self.file).read_row_groups(list(self.row_groups), columns=names).select(names)
+        return _small_frame(_alike(found, roles, columns))
 
 
 def pieces_of(folder: Path, rows: int = PIECE_ROWS) -> tuple[list[Piece], dict[str, pa.Schema]]:
@@ -93,28 +102,27 @@ def check_roles(roles: Roles) -> None:
             f"missing='{roles.missing}' needs all of a column at once, and a folder is read in pieces: fill the gaps "
             "beforehand, or use missing='drop' or missing='error'."
         )
-    if roles.person is not None:
-        raise InputError(
-            f"person='{roles.person}' counts people in every class, and a folder is anonymised in groups that do not "
-            "know whose records they hold: read it as one table, or leave each person one record."
-        )
-    for name in roles.dates:
-        raise InputError(
-            f"'{name}' is a date, which a folder cannot hold as such: make it 'categorical' with a hierarchy from a "
-            "file, or write it as a number of days."
-        )
-    for name, tree in roles.hierarchies.items():
-        if not isinstance(tree, Hierarchy):
-            raise InputError(
-                f"The hierarchy of '{name}' is made of all its values, and a folder is read in pieces: give it as a "
-                "file with all of them, which 'optmodels hierarchy' writes."
-            )
     for name, bins in roles.bins.items():
         if isinstance(bins, int):
             raise InputError(
                 f"{bins} quantiles of '{name}' need all of it at once, and a folder is read in pieces: give the edges "
                 f"of the bins, such as bins={{'{name}': [0, 10, 20]}}."
             )
+
+
+def whose_in(frame: pd.DataFrame, table: Table) -> pd.Series | None:
+    """Whose each record of a table is, as the frame it was made from has it; None where every record is a person."""
+    person = table.roles.person
+    if person is None:
+        return None
+    whose = frame[person].take(table.rows).reset_index(drop=True)
+    return whose.astype(whose.cat.categories.dtype) if isinstance(whose.dtype, pd.CategoricalDtype) else whose
+
+
+def columns_read(roles: Roles, names: Sequence[str]) -> tuple[str, ...]:
+    """The columns that are kept, and the one that says whose a record is."""
+    kept = roles.columns_kept(names)
+    return kept if roles.person is None else (*kept, roles.person)
 
 
 def common_types(schemas: Mapping[str, pa.Schema], names: Sequence[str], roles: Roles) -> Columns:
@@ -178,7 +186,7 @@ def released_types(columns: Columns, roles: Roles, method: Method) -> pa.Schema:
     Those are the columns that are not anonymised, and numbers that are released as numbers.
     """
     as_numbers = [name for name, kind in roles.quasi.items() if kind == "numeric"] if method == "centroid" else []
-    anonymised = {*roles.quasi, *roles.bins} - {*as_numbers}
+    anonymised = {*roles.quasi, *roles.bins, roles.person} - ({*as_numbers} - {*roles.dates})
     kept = {name: kind for name, kind in columns.items() if name not in anonymised}
     return pa.schema(
         [(name, kind) for name, kind in kept.items() if kind is not None and not _is_other(name, kind, roles)]

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from optmodels.audit.parts import Ground
 from optmodels.conditions import Conditions
 from optmodels.errors import BrokenPromiseError
 from optmodels.folders.groups import Plan
+from optmodels.folders.people import People
 from optmodels.recoding import Method
 from optmodels.release.promise import asked_of
 from optmodels.verifier import fingerprint, read_cells, sealed, total, verify
 
 
-def vouched_folder(folder: Path, plan: Plan, conditions: Conditions, method: Method, ground: Ground) -> dict[str, Any]:
+def vouched_folder(
+    folder: Path,
+    plan: Plan,
+    conditions: Conditions,
+    method: Method,
+    ground: Ground,
+    missing: int = 0,
+    people: Sequence[People] = (),
+) -> dict[str, Any]:
     """The promise of the Parquet files in a folder, after the verifier found that they keep it.
+
+    `missing` records are left out; `people` says whose the rows of each file are, in the order of the files' names.
 
     Raises:
         BrokenPromiseError: they do not.
@@ -51,17 +64,22 @@ def vouched_folder(folder: Path, plan: Plan, conditions: Conditions, method: Met
         "fingerprint": total(prints),
         "quasi": dict(roles.quasi),
         "sensitive": list(roles.sensitive),
-        "person": None,
+        "person": roles.person,
         "as_is": [],
-        "dropped": list(roles.identifiers),
+        "dropped": [*roles.identifiers, *([] if roles.person is None else [roles.person])],
         "missing": roles.missing,
         "recoding": method,
-        "suppressed": {"how": "drop", "records": 0, "most": 0.0},
+        "suppressed": {"how": "drop", "records": missing, "most": conditions.suppress},
         "said": conditions.describe(),
         "data": {"records": plan.whole.n, "sha256": None},
-        "conditions": {"k": int(conditions.k), "person": None, "sensitive": asked},
+        "conditions": {"k": int(conditions.k), "person": roles.person, "sensitive": asked},
     }
-    if broken := verify(folder, document).broken:
+    whose = np.concatenate([part.rows() for part in people]) if people else None
+    wholes = {
+        name: dict(zip(map(str, levels.values), levels.counts.tolist(), strict=True))
+        for name, levels in plan.whole.sensitive.items()
+    }
+    if broken := verify(folder, document, people=whose, whole=wholes if missing else None).broken:
         raise BrokenPromiseError(
             f"The release does not keep its promise, as it would be written: {'; '.join(broken)}. Nothing was written."
         )

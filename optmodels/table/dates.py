@@ -17,6 +17,7 @@ from optmodels.errors import InputError
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S.%f")
 _EPOCH = pd.Timestamp(1970, 1, 1)
+_STORED = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S")  # how dates that are no text are written, without and with times
 FORMATS = tuple(day + time for day in _DAYS for time in _TIMES)
 
 
@@ -31,6 +32,40 @@ def formats_of(texts: Sequence[str]) -> tuple[str, ...]:
     if not texts:
         return ()
     return tuple(form for form in FORMATS if _is_one(texts[0], form) and _fits(texts, form))
+
+
+def formats_in(column: pd.Series) -> tuple[str, ...] | None:
+    """The formats that all dates of a column can be read in; None where it has no value.
+
+    >>> formats_in(pd.Series(["03/04/2021", None])), formats_in(pd.Series([pd.Timestamp(2021, 4, 3)]))
+    (('%d/%m/%Y', '%m/%d/%Y'), ('%Y-%m-%d', '%Y-%m-%d %H:%M:%S'))
+    """
+    known = column.dropna()
+    if not len(known):
+        return None
+    if types.is_datetime64_any_dtype(column.dtype):
+        whole = bool((known == known.dt.normalize()).all())
+        return _STORED if whole else _STORED[1:]
+    return formats_of([str(value) for value in known.unique()])
+
+
+def chosen_format(formats: Sequence[str]) -> str:
+    """The one of some formats that dates are written in, all of which fit.
+
+    Raises:
+        InputError: there is none, or days and months cannot be told apart.
+
+    >>> chosen_format(("%Y-%m-%d", "%Y-%m-%d %H:%M:%S"))
+    '%Y-%m-%d'
+    """
+    if not formats:
+        raise InputError(
+            "no format fits all dates: write them in one way, read what is no date as missing (clean.unknown), or say "
+            "how they are written, such as dates = {seen = '%d.%m.%Y'}."
+        )
+    if len({form.split("T")[0].split(" %H")[0] for form in formats}) > 1:
+        raise InputError(f"dates can be read as {formats[0]!r} or as {formats[1]!r}: say which.")
+    return formats[0]
 
 
 def format_of(texts: Sequence[str], given: str | None = None) -> str:
@@ -90,7 +125,7 @@ def as_numbers(column: pd.Series, name: str, form: str) -> tuple[pd.Series, str]
         raise InputError(f"Column '{name}' is to be dates and holds numbers; write them as text, such as 2024-01-31.")
     if types.is_datetime64_any_dtype(column.dtype):
         whole = bool((column.dropna() == column.dropna().dt.normalize()).all())
-        form = form or ("%Y-%m-%d" if whole else "%Y-%m-%d %H:%M:%S")
+        form = form or _STORED[0 if whole else 1]
         column = column.dt.strftime(form)
     codes, values = pd.factorize(column)
     texts = [str(value) for value in values]

@@ -104,7 +104,7 @@ def prepared(
             columns[name] = columns[name].astype(np.int64) if (numbers == np.rint(numbers)).all() else columns[name]
     for name, bins in roles.bins.items():
         columns[name] = binned(columns[name], bins, name)
-    roles = _with_hierarchies(roles, columns)
+    roles = with_hierarchies(roles, columns)
     if isinstance(roles.weights, str):
         roles = roles.revised(weights=importance_weights(columns, list(roles.quasi), roles.target))
     people = None if roles.person is None else sorted_levels(columns[roles.person], roles.person)[0]
@@ -146,7 +146,7 @@ def _repeated(frame: pd.DataFrame, identifiers: Sequence[str]) -> dict[str, int]
     return found
 
 
-def _with_hierarchies(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
+def with_hierarchies(roles: Roles, columns: Mapping[str, pd.Series]) -> Roles:
     """The roles with hierarchies made of the values that there are, where they were said in a line."""
     made: dict[str, Hierarchy] = {}
     for name, tree in roles.hierarchies.items():

@@ -119,10 +119,12 @@ def _checks(
         name: Attribute.of(asked, tallies[name], compared.counts(name), promise["file"].get("decimal", "."))
         for name, asked in conditions["sensitive"].items()
     }
-    findings = [
-        _of_part(part, promise, attributes, people)
-        for part in (held if held is not None else (read_cells(file, separator) for file in files))
-    ]
+    findings, before = list[_Findings](), 0
+    for part in held if held is not None else (read_cells(file, separator) for file in files):
+        # whose rows are, file after file
+        own = None if people is None else np.asarray(people)[before : before + rows_of(part)]
+        findings.append(_of_part(part, promise, attributes, own))
+        before += rows_of(part)
     classes, smallest = sum(one.classes for one in findings), min((one.smallest for one in findings), default=0)
     yield from _size_checks(conditions, smallest, min((one.records for one in findings), default=0), people)
     yield Check("classes", f"{promise['classes']:,}", f"{classes:,}", classes == promise["classes"])
