@@ -39,7 +39,8 @@ class Aminifar(Formulation):
     Give `k` (then there are n // k classes) or `n_clusters`. Sizes are n / n_clusters rounded down or up, or with
     `sizes="at-least"` only k or more; where records may be left out, n may be as many fewer for the number of
     classes and for the least size. A class holds at most alpha * (records of a sensitive value) / n_clusters
-    records of that value; with `soft` it may hold more at `penalty` for each time the average. It holds at least
+    records of that value; with `soft` it may hold more at `penalty` for each time the average. Without alpha, the
+    default, it is the paper's baseline without diversity: say alpha, or l or t, to have any. It holds at least
     floor * (records of the value) / n_clusters. `sensitive_value` is the value that alpha and floor are about, or
     several, or these by the name of the attribute; unless told otherwise it is the 1 of a 0/1 flag and every value of
     any other attribute. The conditions l and t of an attribute with two values are a floor and a cap as well, so that

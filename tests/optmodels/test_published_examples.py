@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optmodels import datasets
+from formulations import Aminifar
+from optmodels import Status, datasets
 from optmodels.audit import audit
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError
@@ -16,6 +17,7 @@ from optmodels.metrics.privacy import Transport, entropies, transport_distance
 from optmodels.partition import canonical, group_frame, histograms
 from optmodels.release import recode, release
 from optmodels.table import Table
+from solvers import solve
 
 
 def read(text: str) -> pd.DataFrame:
@@ -196,3 +198,19 @@ def test_the_baseline_is_that_of_any_grouping_of_equal_rows():
     frame = datasets.frame("german")
     names = ["age", "personal_status", "job"]
     assert (group_frame(frame, names) == canonical(frame.groupby(names, sort=False).ngroup().to_numpy())).all()
+
+
+def test_figure_1_of_aminifar_the_cap_sends_sample_2_to_the_other_class() -> None:
+    """The groups are the paper's; positions and who has the sensitive value, which it only draws, are ours."""
+    places = [(0, 0), (1, 0), (2.2, 1), (3, 1.2), (0, 1), (5, 0), (6, 0), (5, 1), (6, 1), (1, 1)]
+    frame = pd.DataFrame(places, columns=["x", "y"]).assign(ill=[int(i in (0, 2, 6, 9)) for i in range(10)])
+    table = Table(frame, quasi={"x": "numeric", "y": "numeric"}, sensitive="ill")
+    centres = ((1.0, 0.5), (5.0, 0.5))
+    groups = {}
+    for alpha in (None, 1.0):
+        found = solve(Aminifar(n_clusters=2, alpha=alpha, centres=centres).build(table), solver="network")
+        assert found.labels is not None
+        assert found.status == Status.OPTIMAL
+        groups[alpha] = {frozenset(np.flatnonzero(found.labels == label).tolist()) for label in (0, 1)}
+    assert groups[None] == {frozenset({0, 1, 2, 4, 9}), frozenset({3, 5, 6, 7, 8})}  # figure 1b
+    assert groups[1.0] == {frozenset({0, 1, 3, 4, 9}), frozenset({2, 5, 6, 7, 8})}  # figure 1c
