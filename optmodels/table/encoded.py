@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from optmodels.errors import InputError, unknown
 from optmodels.table.encoding import Codes, check_told_apart, known_order, ordered_levels, sorted_levels
 from optmodels.table.hierarchy import Hierarchy
-from optmodels.table.levels import Levels
+from optmodels.table.levels import ColumnLevels
 from optmodels.table.roles import Roles
 from optmodels.table.spelling import decimals, has_decimals, is_number_type
 
@@ -171,7 +171,7 @@ class Encoded:
         return part
 
     def with_levels(
-        self, quasi: Mapping[str, Levels], sensitive: Mapping[str, Levels], ordered: tuple[bool, ...]
+        self, quasi: Mapping[str, ColumnLevels], sensitive: Mapping[str, ColumnLevels], ordered: tuple[bool, ...]
     ) -> Encoded:
         """The same records, numbered by the levels of a larger table."""
         part = Encoded(self.frame, self.roles, self.as_read, self.people, self.moved)
@@ -182,7 +182,7 @@ class Encoded:
         return part
 
 
-def _numbered_by(levels: Mapping[str, Levels], own: Mapping[str, Levelled]) -> dict[str, Levelled]:
+def _numbered_by(levels: Mapping[str, ColumnLevels], own: Mapping[str, Levelled]) -> dict[str, Levelled]:
     return {name: (levels[name].places(values)[codes], levels[name].values) for name, (codes, values) in own.items()}
 
 

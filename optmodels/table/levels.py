@@ -14,17 +14,17 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Levels:
+class ColumnLevels:
     """The values of a column in the order of their codes, and how often each occurs."""
 
     values: pd.Index
     counts: Counts
     given: tuple[object, ...] | None  # the order that was given for them, if any
 
-    def merged(self, other: Levels, name: str) -> Levels:
+    def merged(self, other: ColumnLevels, name: str) -> ColumnLevels:
         """The values of both, in the order of both.
 
-        >>> one, other = (Levels(pd.Index(names), np.array([1, 2]), None) for names in (["a", "c"], ["b", "c"]))
+        >>> one, other = (ColumnLevels(pd.Index(names), np.array([1, 2]), None) for names in (["a", "c"], ["b", "c"]))
         >>> both = one.merged(other, "town")
         >>> both.values.tolist(), both.counts.tolist()
         (['a', 'b', 'c'], [1, 1, 4])
@@ -35,11 +35,11 @@ class Levels:
                 theirs if str(mine) == str(asked) and mine == asked else mine
                 for mine, theirs, asked in zip(self.values, other.values, self.given, strict=True)
             ]
-            return Levels(pd.Index(spelled), self.counts + other.counts, self.given)
+            return ColumnLevels(pd.Index(spelled), self.counts + other.counts, self.given)
         together = self.values.append(other.values)
         codes, values = sorted_levels(pd.Series(together), name)
         counts = np.bincount(codes, weights=np.concatenate([self.counts, other.counts]), minlength=len(values))
-        return Levels(values, counts.astype(np.int64), None)
+        return ColumnLevels(values, counts.astype(np.int64), None)
 
     def places(self, values: pd.Index) -> Codes:
         """The code of each of some values that are among these."""

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.table.encoded import Encoded, Levelled
-from optmodels.table.levels import Counts, Levels
+from optmodels.table.levels import ColumnLevels, Counts
 from optmodels.table.role_types import Scaling
 
 Floats = NDArray[np.float64]
@@ -76,8 +76,8 @@ class Whole:
 
     n: int
     moments: Mapping[str, Moments]  # of numeric quasi-identifiers
-    levels: Mapping[str, Levels]  # of the others
-    sensitive: Mapping[str, Levels]
+    levels: Mapping[str, ColumnLevels]  # of the others
+    sensitive: Mapping[str, ColumnLevels]
     sensitive_ordered: tuple[bool, ...]
     decimals: Mapping[str, int | None]  # of numeric quasi-identifiers
 
@@ -86,11 +86,11 @@ class Whole:
         """A table's columns summed up as if they were all there is."""
         roles = columns.roles
 
-        def levels(name: str, levelled: Levelled) -> Levels:
+        def levels(name: str, levelled: Levelled) -> ColumnLevels:
             codes, values = levelled
             order = roles.orders.get(name)
             given = tuple(values) if name in roles.bins else tuple(order) if order is not None else None
-            return Levels(values, np.bincount(codes, minlength=len(values)).astype(np.int64), given)
+            return ColumnLevels(values, np.bincount(codes, minlength=len(values)).astype(np.int64), given)
 
         places = {name: j for j, name in enumerate(columns.measured) if roles.quasi[name] == "numeric"}
         quasi = {name: (columns.level_codes(name), values) for name, values in columns.levels.items()}

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(eq=False)
-class Priced:
+class NewColumns:
     """What exact pricing found: the best class of each seed and size, and the least reduced cost of each seed."""
 
     classes: list[Ints] = field(default_factory=list)
@@ -132,10 +132,10 @@ class Pricer:
             completed = np.concatenate([done for _, done in results])
         return bool(completed.mean() < _LEAST_COMPLETED)
 
-    def price(self, duals: Duals, tolerance: float, expired: Expired) -> Priced:
+    def price(self, duals: Duals, tolerance: float, expired: Expired) -> NewColumns:
         """The best class of each seed and size below -tolerance; what time did not suffice for is bounded crudely."""
         instance = self.instance
-        result = Priced(floors=np.full(instance.n_types, -tolerance))
+        result = NewColumns(floors=np.full(instance.n_types, -tolerance))
         crude = self._crude(duals, expired)
         if crude is None:
             result.floors[:], result.complete = -np.inf, False
@@ -152,7 +152,7 @@ class Pricer:
         return result
 
     def _price_size(
-        self, size: int, seeds: Ints, ceilings: Floats, duals: Duals, result: Priced, expired: Expired
+        self, size: int, seeds: Ints, ceilings: Floats, duals: Duals, result: NewColumns, expired: Expired
     ) -> Ints | None:
         """Search these seeds and note what is found; the seeds whose search was cut short, None if out of time."""
         cut_short: list[NDArray[np.int64]] = []
@@ -178,7 +178,7 @@ class Pricer:
         return np.concatenate(cut_short)
 
     def _floors_of_short(
-        self, size: int, short: Ints, crude: Floats, duals: Duals, result: Priced, expired: Expired
+        self, size: int, short: Ints, crude: Floats, duals: Duals, result: NewColumns, expired: Expired
     ) -> bool:
         """Lower the floors of searches that were cut short to what can be proven; False if out of time."""
         if len(short) == 0:

@@ -20,7 +20,7 @@ from optmodels.problem import Problem
 from optmodels.solver import Run
 from optmodels.structures import EntropyLevels, Priced, compiled_price
 from solvers.epsilon.class_counts import Needs
-from solvers.epsilon.gibbs_bound import Bound, Column, least_price
+from solvers.epsilon.gibbs_bound import Column, GibbsBound, least_price
 from solvers.epsilon.gibbs_pricing import Kinds
 from solvers.epsilon.least_size import least_size
 
@@ -49,7 +49,7 @@ class _Range:
     ticket: int
     low: float = field(compare=False)
     high: float = field(compare=False)
-    bound: Bound = field(compare=False)
+    bound: GibbsBound = field(compare=False)
 
 
 class LevelBounds:
@@ -62,7 +62,7 @@ class LevelBounds:
         self.k, self.scale = problem.test.k, priced.scale
         self.n_classes = priced.n_classes
         self.kinds = Kinds.of(price, problem.test.of_records)  # a bound, then, of what counts people as well
-        self.known = Bound(-inf, _nearest_costs(self.kinds, price, self.k))
+        self.known = GibbsBound(-inf, _nearest_costs(self.kinds, price, self.k))
         self.everyone = price.total(np.zeros(price.n, np.int64))
         self._columns: list[tuple[float, Column]] = []
 
@@ -144,12 +144,12 @@ class LevelProof:
         bounds = self._bounds
         needs = bounds.needs(ways.low, ways.high, self.entropy)
         if self._one_class(needs):
-            better = Bound(bounds.everyone, ways.bound.duals)
+            better = GibbsBound(bounds.everyone, ways.bound.duals)
         else:
             columns = bounds.columns(self.entropy)
             better = least_price(bounds.kinds, needs, ways.bound.duals, enough, enough, over, columns, bounds.n_classes)
         if self._fresh:
-            bounds.known, self._fresh = Bound(-inf, better.duals), False
+            bounds.known, self._fresh = GibbsBound(-inf, better.duals), False
         price = max(ways.price, better.price)
         whole = len(bounds.most) != 2 or ways.high - ways.low <= _NARROW
         if whole and price < enough and over():  # cut short: it can go on from its duals

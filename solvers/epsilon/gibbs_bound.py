@@ -31,7 +31,7 @@ Column = tuple[float, Floats]  # a class: its cost, and how many records of each
 
 
 @dataclass(frozen=True)
-class Bound:
+class GibbsBound:
     """A bound on the total price, and the duals that prove it."""
 
     price: float
@@ -41,7 +41,7 @@ class Bound:
 def least_price(
     kinds: Kinds, needs: Needs, start: Floats, scale: float, enough: float, over: Callable[[], bool],
     columns: Iterable[Column] = (), n_classes: int | None = None,
-) -> Bound:  # fmt: skip
+) -> GibbsBound:  # fmt: skip
     """The best bound found from these first duals until time is over, it is `enough`, or the master is solved.
 
     `scale` is the price of some partition, by which the accuracy is measured; `columns` are classes that steer the
@@ -52,12 +52,12 @@ def least_price(
     most = max(1, n // needs.k)
     if n_classes is not None:
         if n_classes > most:
-            return Bound(inf, start)  # there are not enough records for so many classes of that size
+            return GibbsBound(inf, start)  # there are not enough records for so many classes of that size
         most = n_classes
     table = count_vectors(kinds.whole, needs)
     field = kinds.field(table)
     slack = _SLACK * scale / most
-    best = Bound(-inf, start)
+    best = GibbsBound(-inf, start)
     before = -inf
     everyone = counts.astype(np.float64)
     recent: deque[tuple[float, Floats]] = deque(maxlen=_KEPT * len(counts))
@@ -85,7 +85,7 @@ def least_price(
                 recent.append((cost, kept))
                 master.add(*recent[-1])
             if bound > best.price:
-                best, width, failures = Bound(bound, duals), 1.2 * width, 0
+                best, width, failures = GibbsBound(bound, duals), 1.2 * width, 0
             else:
                 failures += 1
                 if failures > 3:
