@@ -16,7 +16,7 @@ from optmodels import Table
 from optmodels.cli import app
 from optmodels.errors import InputError
 from optmodels.tuning import tune
-from optmodels.tuning.candidates import Candidate, candidates, ladder, weighed
+from optmodels.tuning.candidates import LADDER, Candidate, candidates, ladder, weighed
 from optmodels.tuning.rules import Scores, Stakes, chosen, knee, within_one_error
 
 
@@ -96,6 +96,16 @@ def test_a_choice_is_one_of_the_candidates_and_its_parameters_build(people: Tabl
         assert any("How sure" in line for line in found.lines()) == bool(again)
         json.dumps(found.to_dict(), allow_nan=False)
     assert tune(people, rule="cost", repeats=0, evaluations=40, jobs=1).repeated.empty
+
+
+def test_neighbours_on_the_ladder_agree(people: Table) -> None:
+    found = tune(people, rule="cost", repeats=0, evaluations=30, jobs=1)
+    assert np.isnan(found.agreement)
+    at = LADDER.index(found.choice.k)
+    ks = [found.choice.k, LADDER[at + 1], LADDER[at + 2], LADDER[at + 2]]
+    again = pd.DataFrame({"k": ks, "size": 3.0, "lam": 0.1})
+    assert replace(found, repeated=again).agreement == 0.5
+    assert "1 of 4 repetitions" in replace(found, repeated=again).lines()[-1]
 
 
 def test_the_same_seed_chooses_the_same(people: Table) -> None:
