@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,8 @@ def conditions_for(problem: Problem, limits: Mapping[str, float]) -> tuple[dict[
                 found |= {"t": limit, "t_distance": "variational"}
             case "homogeneity" if limit < 1:
                 found["distinct_l"] = 2
+            case "skewness" if limit < 1 and isinstance(setting, float):
+                found["beta"] = min(setting - 1.0, found.get("beta", inf))
             case "linkage" if limit < 1 and isinstance(setting, float) and setting > 0:
                 found["k"] = ceil(1 / setting - _HAIR)
             case _:
@@ -67,7 +69,7 @@ def stricter(model: Formulation, conditions: Mapping[str, Any]) -> Formulation |
             continue
         if not isinstance(own, (int, float)) or (name == "t" and present["t_distance"] != conditions["t_distance"]):
             return None
-        asked[name] = min(own, value) if name == "t" else max(own, value)
+        asked[name] = min(own, value) if name in ("t", "beta") else max(own, value)
     return replace(model, **asked)
 
 

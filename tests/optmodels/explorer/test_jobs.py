@@ -168,10 +168,16 @@ def test_limits_that_are_conditions_of_every_class_and_those_that_are_not() -> N
         assert model is not None
         assert model.to_dict()["k"] == max(k, 10)
         assert model.to_dict()["t"] == 0.2
+    assert work_wish.conditions_for(two, {"skewness@3": 0.0}) == ({"beta": 2.0}, [])
+    looser = work_wish.stricter(MoObam(k=2, beta=1.0), {"beta": 2.0})
+    assert looser is not None
+    assert looser.to_dict()["beta"] == 1.0
     assert work_wish.stricter(MoObam(k=2, t=0.2, t_distance="variational"), {"t": 0.3, "t_distance": "emd"}) is None
 
 
-@pytest.mark.parametrize(("objective", "limit"), [("closeness", 0.34), ("homogeneity", 0.0), ("linkage@0.2", 0.0)])
+@pytest.mark.parametrize(
+    ("objective", "limit"), [("closeness", 0.34), ("homogeneity", 0.0), ("linkage@0.2", 0.0), ("skewness@2.5", 0.0)]
+)
 def test_what_keeps_the_conditions_keeps_the_limit(objective: str, limit: float) -> None:
     problem = Microaggregation(k=3).build(mixed_table()).with_objectives("loss", objective)
     conditions, left = work_wish.conditions_for(problem, {objective: limit})

@@ -29,6 +29,7 @@ PROMISED = {
         "figure_3",
         "like_for_like",
         "tables_9_11_pairs",
+        *("table_7", "table_b7", "tables_c10_c11", "grid_a1"),
     },
     "liang-samavi": {"losses"},
     "mass": {
