@@ -115,7 +115,7 @@ def _extents(table: Table, name: str, labels: Labels) -> pd.Series:
         low, high = np.minimum.reduceat(values, starts[:-1]), np.maximum.reduceat(values, starts[:-1])
         if bool((low == high).all()):
             return original
-        lows, highs = (table.as_dates(name, ends) or spelled(ends) for ends in (low, high))
+        lows, highs = (table.as_dates(name, ends) or _as_typed(spelled(ends), table) for ends in (low, high))
         return _texts_of(_ranges(lows, highs, [*lows, *highs]), labels, name)
     found = _level_histograms(table, name, labels)
     if len(found.values) == len(found.sizes):
@@ -180,6 +180,11 @@ def _per_entry(per_class: NDArray[np.int64], found: Histograms) -> NDArray[np.in
 def spelled(numbers: NDArray[np.generic]) -> list[str]:
     """Numbers as text; whole ones without a point."""
     return [str(int(n)) if isinstance(n, float) and n.is_integer() else str(n) for n in numbers.tolist()]
+
+
+def _as_typed(texts: list[str], table: Table) -> list[str]:
+    """Numbers with the decimal mark of the file that they were read from."""
+    return texts if table.roles.decimal != "," else [text.replace(".", ",") for text in texts]
 
 
 def _ranges(lows: list[str], highs: list[str], known: Iterable[str]) -> list[str]:

@@ -19,6 +19,7 @@ from optmodels.inspection.page import page
 from optmodels.inspection.proposals import Proposal, proposals
 from optmodels.inspection.role_text import role_text
 from optmodels.partition import class_sizes, group_frame
+from optmodels.table.dates import OR
 from optmodels.table.reading import as_frame, column_names, read_frame
 from optmodels.table.role_checks import check_column_names
 from optmodels.table.role_types import Kind
@@ -68,6 +69,11 @@ class Inspection:
             person=next(iter(self.named("person")), None),
             others=dict.fromkeys(self.named("drop"), "drop") or "error",
             scaling="alike",
+            dates={
+                name: OR.join(self.columns[name].mixed_dates)
+                for name, kind in quasi.items()
+                if kind == "date" and self.columns[name].mixed_dates
+            },
             decimal="," if any(column.decimal_commas for column in self.columns.values()) else None,
         )
 

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels.inspection.vocabulary import CODES, UNKNOWN_WORDS, said_by
-from optmodels.table.dates import formats_of
+from optmodels.table.dates import formats_of, formats_together
 from optmodels.table.encoding import level_text
 
 Type = Literal["number", "date", "boolean", "code", "text", "empty"]
@@ -22,6 +22,8 @@ _BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"0", "1"
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 _LEADING_ZERO = re.compile(r"0\d+")
+_LIKE_A_DATE = re.compile(r"\d+[-./ ][0-9A-Za-z]+[-./ ]\d+")
+_MOST_FORMATS = 4  # that dates of one column are written in; more are rather no dates
 _STRAY = 0.05  # of the distinct values, those that may be something else than the column is
 
 
@@ -92,6 +94,14 @@ class Column:
         return formats_of(self.known)
 
     @cached_property
+    def mixed_dates(self) -> tuple[str, ...]:
+        """The formats of dates that are written in several ways; every value of the column is a date in one of them."""
+        if self.date_formats or len(self.known) < 2 or not any(_LIKE_A_DATE.search(value) for value in self.known[:1]):
+            return ()
+        found = formats_together(self.known)
+        return found if len(found) <= _MOST_FORMATS else ()
+
+    @cached_property
     def decimal_commas(self) -> tuple[str, ...]:
         """Numbers with a comma before the decimals, where the column has them and nothing but numbers besides."""
         found = tuple(value for value in self.known if _COMMA_NUMBER.fullmatch(value))
@@ -115,7 +125,7 @@ class Column:
             return "empty"
         if {value.lower() for value in known} in _BOOLEANS:
             return "boolean"
-        if self.date_formats and not self._counts_something:
+        if self.mixed_dates or (self.date_formats and not self._counts_something):
             return "date"
         numbers = sum(map(_is_number, known))
         if numbers >= len(known) * (1 - _STRAY):

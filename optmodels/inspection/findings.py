@@ -20,6 +20,7 @@ FindingKind = Literal[
     "decimal commas",
     "leading zeros",
     "dates",
+    "mixed dates",
     "ambiguous dates",
     "nearly unique",
     "constant",
@@ -186,6 +187,11 @@ def _dates(column: Column) -> Iterator[Finding]:
     if column.type != "date":
         return
     records, formats = column.records - column.missing, column.date_formats
+    if column.mixed_dates:
+        what = f"dates, written in several ways: {', '.join(column.mixed_dates)}"
+        remedy = "see that days are not taken for months; they are read in these ways, and released in the first"
+        yield Finding(column.name, "mixed dates", what, records, column.known[:_SHOWN], remedy)
+        return
     if len({form.split("T")[0].split(" %H")[0] for form in formats}) > 1:
         what = f"dates that can be read as {formats[0]} or as {formats[1]}"
         remedy = "write them as year-month-day, so that nobody takes a month for a day"

@@ -103,7 +103,7 @@ def _quasi(column: Column) -> Proposal:
 
 
 def _kind(column: Column) -> Kind:
-    if column.type == "date" and len(column.date_formats) == 1:
+    if column.type == "date" and (column.mixed_dates or len(column.date_formats) == 1):
         return "date"
     return "numeric" if column.type == "number" and column.distinct > 2 else "categorical"
 

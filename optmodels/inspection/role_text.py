@@ -8,6 +8,7 @@ from optmodels.inspection.columns import Column
 from optmodels.inspection.findings import Finding, possible, spellings, unknown_values
 from optmodels.inspection.proposals import Proposal
 from optmodels.inspection.vocabulary import said_by
+from optmodels.table.dates import OR
 from optmodels.table.role_file import key, toml
 
 _LISTED = 20  # values of a column that are written out
@@ -29,6 +30,8 @@ def role_text(
     lines += _missing(columns, proposals)
     lines += _decimal(columns.values())
     lines += _table("quasi", [(name, one.kind, one.reason) for name, one in proposals.items() if one.role == "quasi"])
+    mixed = [name for name, one in proposals.items() if one.kind == "date" and columns[name].mixed_dates]
+    lines += _table("dates", [(name, OR.join(columns[name].mixed_dates), "the first is released") for name in mixed])
     lines += _table("others", [(name, "drop", one.reason) for name, one in proposals.items() if one.role == "drop"])
     lines += _hierarchies([columns[name] for name, one in proposals.items() if one.role == "quasi"])
     lines += _cleaning([columns[name] for name, one in proposals.items() if one.role in ("quasi", "sensitive")])

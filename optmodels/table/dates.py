@@ -16,6 +16,7 @@ from optmodels.errors import InputError
 # above 12, and where there is none the first of them is taken.
 _DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y%m%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%d %b %Y", "%d %B %Y")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", "T%H:%M", "T%H:%M:%S", "T%H:%M:%S.%f")
+OR = "|"  # between formats where dates are written in several; they are released in the first
 _EPOCH = pd.Timestamp(1970, 1, 1)
 _STORED = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S")  # how dates that are no text are written, without and with times
 FORMATS = tuple(day + time for day in _DAYS for time in _TIMES)
@@ -68,6 +69,23 @@ def chosen_format(formats: Sequence[str]) -> str:
     return formats[0]
 
 
+def formats_together(texts: Sequence[str]) -> tuple[str, ...]:
+    """Formats one of which fits each of these texts, the one that fits most first; nothing where one fits none.
+
+    >>> formats_together(["2021-03-01", "31.12.1999", "1999-12-31"])
+    ('%Y-%m-%d', '%d.%m.%Y')
+    """
+    left, found = list(texts), list[str]()
+    while left:
+        fitting = {form: [text for text in left if _is_one(text, form)] for form in FORMATS}
+        best = max(fitting, key=lambda form: len(fitting[form]))
+        if not fitting[best]:
+            return ()
+        found.append(best)
+        left = [text for text in left if text not in set(fitting[best])]
+    return tuple(found)
+
+
 def format_of(texts: Sequence[str], given: str | None = None) -> str:
     """The format that dates are written in: the one given, or the only one that fits.
 
@@ -98,6 +116,10 @@ def format_of(texts: Sequence[str], given: str | None = None) -> str:
 
 
 def _is_one(text: str, form: str) -> bool:
+    return any(_is_written(text, one) for one in form.split(OR))
+
+
+def _is_written(text: str, form: str) -> bool:
     try:
         datetime.strptime(text, form)
     except ValueError:
@@ -126,14 +148,14 @@ def as_numbers(column: pd.Series, name: str, form: str) -> tuple[pd.Series, str]
     if types.is_datetime64_any_dtype(column.dtype):
         whole = bool((column.dropna() == column.dropna().dt.normalize()).all())
         form = form or _STORED[0 if whole else 1]
-        column = column.dt.strftime(form)
+        column = column.dt.strftime(form.split(OR)[0])
     codes, values = pd.factorize(column)
     texts = [str(value) for value in values]
     try:
         form = format_of(texts, form or None) if texts else form
     except InputError as problem:
         raise InputError(f"Column '{name}': {problem}") from problem
-    counted = (read(texts, form) - _EPOCH) // pd.Timedelta(1, _unit(form))
+    counted = (read(texts, form) - _EPOCH) // pd.Timedelta(1, _unit(form.split(OR)[0]))
     numbers = np.asarray(counted, np.int64)
     if (codes < 0).any():
         return pd.Series(np.append(numbers.astype(np.float64), np.nan)[codes], column.index, name=name), form
@@ -146,7 +168,8 @@ def written(numbers: Iterable[float], form: str) -> list[str]:
     >>> written([1, 31], "%d.%m.%Y")
     ['02.01.1970', '01.02.1970']
     """
-    return [f"{_EPOCH + pd.Timedelta(round(number), _unit(form)):{form}}" for number in numbers]
+    one = form.split(OR)[0]
+    return [f"{_EPOCH + pd.Timedelta(round(number), _unit(one)):{one}}" for number in numbers]
 
 
 def _unit(form: str) -> Literal["D", "s"]:
@@ -156,7 +179,17 @@ def _unit(form: str) -> Literal["D", "s"]:
 def read(texts: Sequence[Any], form: str) -> pd.DatetimeIndex:
     """The times that texts stand for, missing where one is no date in this format.
 
+    Of several formats the first counts that a text is a date in.
+
     >>> read(["01.02.2021", "x"], "%d.%m.%Y").isna().tolist()
     [False, True]
+    >>> read(["01.02.2021", "2021-02-01"], "%Y-%m-%d|%d.%m.%Y").nunique()
+    1
     """
-    return pd.DatetimeIndex(pd.to_datetime(pd.Index(list(texts), dtype=object), format=form, errors="coerce"))
+    given = pd.Index(list(texts), dtype=object)
+    one, *others = (
+        pd.Series(pd.to_datetime(given, format=each, errors="coerce").to_numpy()) for each in form.split(OR)
+    )
+    for other in others:
+        one = one.fillna(other)
+    return pd.DatetimeIndex(one)

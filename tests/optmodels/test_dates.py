@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optmodels as om
+from optmodels.conditions import Conditions
 from optmodels.errors import InputError
+from optmodels.inspection import inspect_file
 from optmodels.release import release
 from optmodels.table import dates
 
@@ -86,3 +88,20 @@ def test_there_and_back(days: list[date], form: str) -> None:
     numbers, _ = dates.as_numbers(texts, "seen", form)
     assert dates.written(numbers, form) == texts.tolist()
     assert (numbers.diff().dropna() == pd.Series(days).diff().dropna().map(lambda gap: gap.days)).all()
+
+
+def test_dates_written_in_several_ways_are_read_and_released_in_the_first(tmp_path: Path) -> None:
+    file = tmp_path / "visits.csv"
+    file.write_text("seen;pay\n31.01.2024;1,5\n2024-02-15;2,5\n15.03.2024;2,5\n2024-04-01;4,0\n01.04.2024;4,0\n")
+    seen = inspect_file(file)
+    assert next(one.kind for one in seen.findings if one.column == "seen") == "mixed dates"
+    assert seen.proposed.dates == {"seen": "%d.%m.%Y|%Y-%m-%d"}
+    assert om.Roles.from_toml(seen.to_toml()) == seen.proposed
+    table = om.Table.from_file(file, roles=seen.proposed.reassigned(quasi={"seen": "date", "pay": "numeric"}))
+    assert table.values[3, 0] == table.values[4, 0]
+    labels = [0, 0, 0, 1, 1]
+    by_interval = release(table, labels, promise=Conditions(k=2), method="interval").frame
+    assert sorted(set(by_interval["seen"])) == ["01.04.2024", "[31.01.2024-15.03.2024]"]
+    assert sorted(set(by_interval["pay"])) == ["4", "[1,5-2,5]"]
+    by_centroid = release(table, labels, promise=Conditions(k=2), method="centroid").frame
+    assert sorted(set(by_centroid["seen"])) == ["01.04.2024", "20.02.2024"]
