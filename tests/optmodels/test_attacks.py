@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from formulations import Microaggregation
 from optmodels import Conditions, Table
+from optmodels.cli import app
 from optmodels.cli.guarding import guarded
 from optmodels.conditions import against
 from optmodels.conditions.attacks import least_distance
@@ -195,3 +199,20 @@ def test_distances_between_values_are_those_of_moving_all_of_one_to_the_other() 
                 prefix = np.concatenate([[0.0], np.cumsum(mass[transport.order])])
                 moved = float(transport.weight @ np.abs(prefix[transport.high] - prefix[transport.low]))
                 assert transport.between(np.array([one]), np.array([other]))[0] == pytest.approx(moved)
+
+
+def test_the_command_promises_what_shuts_attacks_out(tmp_path: Path) -> None:
+    draw = np.random.default_rng(2)
+    frame = pd.DataFrame({"age": draw.integers(20, 60, 40), "ill": draw.choice(["a", "b", "c"], 40)})
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    words = ["anonymize", str(tmp_path / "people.csv"), "--numeric", "age", "--sensitive", "ill", "--k", "3"]
+    words += ["--solver", "mondrian", "--json"]
+    made = CliRunner().invoke(app, [*words, "--against", "skewness@2,similarity@0.2"])
+    assert made.exit_code == 0, made.output
+    found = json.loads(made.stdout)["audit"]
+    assert found["promise"]["beta"] == 1.0
+    assert found["sensitive"]["ill"]["basic_beta"] <= 1.0 + 1e-8
+    assert found["sensitive"]["ill"]["t_equal"] <= found["promise"]["t"]["ill"] + 1e-8
+    refused = CliRunner().invoke(app, [*words, "--against", "linkage@0.1"])
+    assert refused.exit_code == 1
+    assert "skewness" in refused.output
