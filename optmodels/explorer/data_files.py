@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields, replace
 from functools import cache, cached_property
 from inspect import getdoc
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from optmodels import registry
 from optmodels.conditions import CONDITIONS, HOW, SensitiveConditions
@@ -177,18 +177,23 @@ def _solver(name: str) -> dict[str, Any] | None:
     return {"name": name, "summary": kind.summary, "exact": kind.exact, "takes": kind.takes()}
 
 
+# Conditions that can be typed on the page, as the matrix calls them.
+_ASKED = ("distinct-l", "entropy-l", "recursive", "most-share", "beta-basic", "delta", "t-equal")
+
+
 @cache
-def matrix() -> dict[str, Any]:
+def matrix(under: Literal["k", "all"] = "all") -> dict[str, Any]:
     """Which solver finds fronts of which formulation, under which of the conditions, and why not where it does not."""
     found: dict[str, dict[str, dict[str, Any]]] = {}
-    for cell in cells(tasks=("pareto",), conditions=("k", "distinct-l", "entropy-l", "most-share", "t-equal")):
+    for cell in cells(tasks=("pareto",), conditions=("k",) if under == "k" else ("k", *_ASKED)):
         one = found.setdefault(cell.formulation, {}).setdefault(
-            cell.solver, {"works": [], "claims": cell.claims, "reason": None}
+            cell.solver, {"works": [], "claims": cell.claims, "reason": None, "reasons": {}}
         )
         if cell.works:
             one["works"].append(cell.condition)
             one["claims"] = one["claims"] or cell.claims
         else:
             one["reason"] = one["reason"] or cell.reason
+            one["reasons"][cell.condition] = cell.reason
     solvers = [name for name in registry.solver_names() if any(row[name]["works"] for row in found.values())]
     return {"solvers": solvers, "rows": found}

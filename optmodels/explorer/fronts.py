@@ -13,11 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels import front_folder, registry
-from optmodels.errors import InputError
+from optmodels.errors import InputError, OptmodelsError
 from optmodels.explorer.published import published_points
 from optmodels.front import ParetoFront, knee_of
 from optmodels.jsonable import with_tuples
 from optmodels.objectives import QUANTITIES, objective_named
+from optmodels.table.roles import Roles
 
 SIZES = {
     "number of classes": "how many classes the records are put into",
@@ -135,8 +136,21 @@ class SavedFront:
             "run": {key: details.get(key) for key in ("solver", "stop", "seconds", "seed", "complete", "because")},
             "data": None if self.source is None else Path(str(self.source["data"])).name,
             "releasable": self.source is not None,
-            "published": published_points((self.source or {}).get("data"), self.record["formulation"], names),
+            "published": published_points(
+                (self.source or {}).get("data"),
+                self.record["formulation"],
+                names,
+                k=self.record["parameters"].get("k"),
+                scaling=self._scaling(),
+            ),
         }
+
+    def _scaling(self) -> str | None:
+        """How attributes were measured, which published losses have to agree with."""
+        try:
+            return Roles.load(self.folder / front_folder.ROLES).scaling
+        except (OSError, OptmodelsError):
+            return None
 
     def _promise(self) -> str:
         try:

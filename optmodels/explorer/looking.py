@@ -37,7 +37,7 @@ class Looker:
         """The answer to a request of the server."""
         match what:
             case "matrix":
-                return json_reply(matrix())
+                return json_reply(matrix(given["under"]))
             case "metric":
                 front = self._front(given)
                 return json_reply({"name": given["metric"], "values": front.measure(given["metric"])})

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, get_args
 
+import numpy as np
 import pandas as pd
 
 from optmodels.audit import Audit, audit_table
@@ -92,6 +94,10 @@ class Points:
                 )
                 for name in table.sensitive
             },
+            "by_class": {
+                name: class_by_class(frame, table.quasi, name, order=table.sensitive_orders.get(name))
+                for name in table.sensitive
+            },
             "loss": dict(after.attribute_loss),
             "all_but_lost": list(after.all_but_lost),
             "riskiest": _frame(classes.riskiest_classes(frame, table.quasi, table.sensitive, most=_RISKY)),
@@ -100,6 +106,34 @@ class Points:
             "correlations": _correlations(changes.correlation_change(recoded)),
             "distributions": {name: records_of(changes.distribution_change(recoded, name)) for name in table.quasi},
         }
+
+
+def class_by_class(
+    frame: pd.DataFrame, quasi: Sequence[str], name: str, *, order: pd.Index | None = None, most: int = _RISKY
+) -> dict[str, Any]:
+    """The shares of a sensitive attribute's values in classes, those that differ most from the whole table first.
+
+    >>> people = pd.DataFrame({"age": [30, 30, 40, 40], "illness": ["flu", "cold", "flu", "flu"]})
+    >>> class_by_class(people, ["age"], "illness")["classes"][0]
+    {'class': 0, 'size': 2, 'differs': 0.25, 'shares': [0.5, 0.5]}
+    """
+    found = classes.sensitive_in_classes(frame, quasi, name, order=order)
+    ranged = classes.sensitive_range(frame, quasi, name, order=order)
+    whole = ranged["whole"].to_numpy(float)
+    place = pd.Series(range(len(ranged)), index=ranged["value"])
+    shares = np.zeros((int(found["class"].max()) + 1, len(ranged)))
+    shares[found["class"], place[found["value"]]] = found["share"]
+    sizes = found.groupby("class")["size"].first().to_numpy()
+    apart = np.abs(shares - whole).sum(axis=1) / 2
+    rows = np.lexsort((np.arange(len(sizes)), sizes, -apart))[:most].tolist()
+    return {
+        "values": [_cell(value) for value in ranged["value"]],
+        "whole": whole.tolist(),
+        "count": len(sizes),
+        "classes": [
+            {"class": i, "size": int(sizes[i]), "differs": float(apart[i]), "shares": shares[i].tolist()} for i in rows
+        ],
+    }
 
 
 def checked_method(method: str | None) -> Method | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from optmodels.datasets import DATASETS
-from optmodels.errors import InputError, whole
+from optmodels.errors import InputError, unknown, whole
 from optmodels.explorer import commands, data_files
 from optmodels.explorer.api.job_api import checked_seconds
 from optmodels.explorer.workspace import Workspace
@@ -21,8 +21,10 @@ def _choices(_: Workspace, __: Mapping[str, str], ___: Mapping[str, Any]) -> obj
     return data_files.choices()
 
 
-def _matrix(workspace: Workspace, _: Mapping[str, str], __: Mapping[str, Any]) -> object:
-    return workspace.asides.ask("matrix", "")
+def _matrix(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -> object:
+    if at["under"] not in ("k", "all"):
+        raise unknown("matrix under", at["under"], ("k", "all"))
+    return workspace.asides.ask("matrix", "", under=at["under"])
 
 
 def _run(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, Any]) -> object:
@@ -62,6 +64,6 @@ def _run(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, Any]) 
 ROUTES = (
     ("GET", "files/{file}", _file),
     ("GET", "choices", _choices),
-    ("GET", "matrix", _matrix),
+    ("GET", "matrix/{under}", _matrix),
     ("POST", "files/{file}/run", _run),
 )

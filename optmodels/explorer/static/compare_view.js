@@ -9,12 +9,13 @@ import { auditRows, facts } from "./point_view.js";
 
 const number = (value) => ({ number: true, text: shown(value, 5) });
 
-/** Which of two values is better, as words beside the better one. */
-function better(one, other, sense) {
-  if (!sense || one === other || one === null || other === null) return ["", ""];
-  const first = (one < other) === (sense === "low");
-  const said = el("span", { class: "better" }, "better");
-  return first ? [said, ""] : ["", said];
+/** Two values, the better one marked. */
+function beside(one, other, sense) {
+  const plain = [one, other].map((value) => number(value));
+  if (!sense || one === other || one === null || other === null) return plain;
+  const at = (one < other) === (sense === "low") ? 0 : 1;
+  plain[at] = { number: true, text: el("span", { class: "better" }, el("span", { class: "unseen" }, "better: "), "✓ ", plain[at].text) };
+  return plain;
 }
 
 export async function compareView(main, { args: [front, point, otherFront, otherPoint], model }) {
@@ -24,8 +25,8 @@ export async function compareView(main, { args: [front, point, otherFront, other
   const objectives = Object.keys(two[0].values).filter((name) => name in two[1].values)
     .map((name) => [name, two[0].values[name], two[1].values[name], two[0].senses[name] === "max" ? "high" : "low"]);
   const [first, second] = two.map(auditRows);
-  const beside = new Map(second.map(([name, , after]) => [name, after]));
-  const audits = first.filter(([name]) => beside.has(name)).map(([name, , after, sense]) => [name, after, beside.get(name), sense]);
+  const after = new Map(second.map(([name, , value]) => [name, value]));
+  const audits = first.filter(([name]) => after.has(name)).map(([name, , value, sense]) => [name, value, after.get(name), sense]);
   const losses = Object.entries(two[0].loss).map(([name, loss]) => [`loss of ${name}`, loss, two[1].loss[name] ?? null, "low"]);
   const all = [...objectives, ...audits, ...losses];
   // What differs most, relative to its size, comes first; what is alike is only counted.
@@ -36,11 +37,8 @@ export async function compareView(main, { args: [front, point, otherFront, other
     el("p", {}, el("a", { href: "#front" }, "← Back to the front")),
     el("h1", { dir: "auto" }, `${title(two[0])} and ${title(two[1]).toLowerCase()}`),
     el("section", { class: "card" }, el("h2", {}, "What differs"),
-      table(["", title(two[0]), "", title(two[1]), ""], ordered.map(([name, one, other, sense]) => {
-        const [a, b] = better(one, other, sense);
-        return [name, number(one), a, number(other), b];
-      })),
-      el("p", { class: "soft" }, `${all.length - differing.length} other figures are alike.`)),
+      el("p", { class: "soft" }, `Objectives first, then what differs most. ✓ is the better of the two. ${all.length - differing.length} other figures are alike.`),
+      table(["measure", title(two[0]), title(two[1]), "difference"], ordered.map((row) => [row[0], ...beside(row[1], row[2], row[3]), { number: true, text: percent(moved(row), 2) }]))),
     el("div", { class: "pair" }, two.map((one, i) => el("section", { class: "card" },
       el("h2", { dir: "auto" }, title(one)), facts(one),
       one.all_but_lost.length ? el("p", { class: "warning", dir: "auto" }, `All but lost: ${one.all_but_lost.join(", ")}.`) : null,

@@ -21,23 +21,28 @@ const typed = (text) => {
   return plain === "true" ? true : plain === "false" ? false : Number.isNaN(Number(plain)) ? plain : Number(plain);
 };
 
-/** The matrix of formulations and solvers; a cell that is clicked is chosen, or says why it cannot be. */
-function matrixOf({ solvers, rows }, chosen, choose) {
+// What the matrix calls the conditions that are typed; each cell was asked about each of them alone.
+const ASKED = { distinct_l: "distinct-l", entropy_l: "entropy-l", recursive: "recursive", most_share: "most-share", beta: "beta-basic", delta: "delta", t: "t-equal" };
+
+/** The matrix of formulations and solvers under these conditions; a cell that is clicked is chosen, or says why it cannot be. */
+function matrixOf({ solvers, rows }, chosen, asked, choose) {
   const cell = (name, solver) => {
-    const { works, claims, reason } = rows[name][solver];
+    const { works: alone, claims, reason: first, reasons } = rows[name][solver];
+    const against = asked.find((one) => one in reasons), works = against ? [] : alone, reason = against ? reasons[against] : first;
     const [sign, word] = !works.length ? ["–", "refused"] : claims === "proven" ? ["●", "proven"] : ["○", "found"];
     const told = works.length ? `${solver} on ${name}: points are ${claims === "proven" ? "proven" : "found"}, under ${works.join(", ")}.` : `${solver} cannot: ${reason}`;
     return el("button", { type: "button", class: `cell ${word}`, title: told, "aria-pressed": String(chosen.formulation === name && chosen.solver === solver), on: { click: () => choose(name, works.length ? solver : null, told) } },
       sign, el("span", { class: "unseen" }, ` ${word}`));
   };
-  return el("div", { class: "matrix" }, table(["", ...solvers], Object.keys(rows).map((name) => [name, ...solvers.map((solver) => cell(name, solver))]),
-    { caption: "● points can be proven, ○ points are found, – refused. Click to choose, or to be told why not." }));
+  return el("div", { class: "matrix" }, table(["formulation", ...solvers], Object.keys(rows).map((name) => [name, ...solvers.map((solver) => cell(name, solver))]),
+    { caption: `${asked.length ? `Under k and ${asked.join(", ")}: ` : ""}● points can be proven, ○ points are found, – refused. Click to choose, or to be told why not.` }));
 }
 
 export async function fileView(main, { args: [id] }) {
   fill(main, el("p", { class: "soft", role: "status" }, "Looking at the file…"));
   const [file, choices] = await Promise.all([get(`files/${id}`), get("choices")]);
-  const roles = Object.fromEntries(file.columns.map((column) => [column.name, column.role]));
+  // A column may be called anything, __proto__ too: an object without a prototype takes it for a name like any other.
+  const roles = Object.assign(Object.create(null), Object.fromEntries(file.columns.map((column) => [column.name, column.role])));
   const found = (name) => file.findings.filter((finding) => finding.column === name);
   const summary = el("p", { class: "soft", role: "status" });
   const count = () => {
@@ -110,7 +115,7 @@ export async function fileView(main, { args: [id] }) {
   }, { class: "main" });
   const grid = el("div", {}, el("p", { class: "soft" }, "Asking every solver…")), reason = el("p", { class: "soft", role: "status" });
   let known = null;
-  const showMatrix = () => known && fill(grid, matrixOf(known, state, (formulation, solver, told) => {
+  const showMatrix = () => known && fill(grid, matrixOf(known, state, Object.keys(ASKED).filter((name) => conditions[name]?.value.trim()).map((name) => ASKED[name]), (formulation, solver, told) => {
     reason.textContent = told;
     if (solver === null) return;
     [state.formulation, formulations.value, state.solver, solvers.value] = [formulation, formulation, solver, solver];
@@ -120,7 +125,9 @@ export async function fileView(main, { args: [id] }) {
     grid.querySelector("[aria-pressed=true]")?.focus();
   }), reason);
   const matrix = el("details", { open: true }, el("summary", {}, "What goes with what"), grid);
-  get("matrix").then((found) => { known = found; showMatrix(); }, (error) => fill(grid, el("p", { class: "warning" }, error.message)));
+  // At once under k alone; under every other condition as soon as all solvers were asked about all of them.
+  const told = (found) => { known = found; showMatrix(); };
+  get("matrix/k").then(told).then(() => get("matrix/all")).then(told).catch((error) => fill(grid, el("p", { class: "warning" }, error.message)));
   const whole = file.findings.filter((finding) => finding.column === null);
 
   fill(main,
@@ -134,7 +141,7 @@ export async function fileView(main, { args: [id] }) {
       el("div", { class: "bar" }, labelled("Formulation", formulations)), about, own, meanings,
       el("fieldset", {}, el("legend", {}, "Conditions of every class (leave empty what is not asked for; one value for all sensitive attributes, or illness=2,pay=3)"),
         el("div", { class: "bar" }, choices.conditions.filter(({ name }) => CONDITIONS[name]).map(({ name }) => {
-          const field = el("input", { type: "text", size: 8 });
+          const field = el("input", { type: "text", size: 8, on: { change: () => showMatrix() } });
           conditions[name] = field;
           return labelled(CONDITIONS[name][0], field, CONDITIONS[name][1]);
         }))),

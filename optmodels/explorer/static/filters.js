@@ -1,4 +1,4 @@
-// Two sliders for each axis: points outside are faded and not recommended.
+// One track with two ends for each axis: points outside are faded and not recommended.
 
 import { el } from "./dom.js";
 import { shown } from "./numbers.js";
@@ -13,7 +13,12 @@ export function filters(model, changed) {
     const step = (value) => Math.round(((Math.max(low, Math.min(high, value)) - low) / (high - low)) * STEPS);
     const value = (at) => low + (at / STEPS) * (high - low);
     const text = el("span", { class: "soft" });
-    const show = ([a, b]) => { text.textContent = `${shown(a)} to ${shown(b)}`; };
+    const within = el("span", { class: "within" });
+    const show = ([a, b]) => {
+      text.textContent = `${shown(a)} to ${shown(b)}`;
+      within.style.setProperty("left", `${(100 * step(a)) / STEPS}%`);
+      within.style.setProperty("right", `${100 - (100 * step(b)) / STEPS}%`);
+    };
     const slider = (label, at) => el("input", { type: "range", min: 0, max: STEPS, "aria-label": `${label} ${axis.name}`, value: step(at), on: {
       input: () => show(chosen()),
       change: () => changed({ [axis.name]: chosen() }),
@@ -23,6 +28,6 @@ export function filters(model, changed) {
     const end = (one) => (Number(one.value) === 0 ? low : Number(one.value) === STEPS ? high : value(Number(one.value)));
     const chosen = () => [end(least), end(most)].sort((a, b) => a - b);
     show([from, to]);
-    return el("div", { class: "slide" }, el("span", {}, el("span", { dir: "auto" }, axis.name), text), least, most);
+    return el("div", { class: "slide" }, el("span", {}, el("span", { dir: "auto" }, axis.name), text), el("span", { class: "dual" }, within, least, most));
   });
 }

@@ -74,7 +74,7 @@ export async function frontView(main, { model, workspace }) {
     solid: () => solid(model, [look.x, look.z, look.y].map(withLog), look.view),
     parallel: () => parallel(model, [...model.axes.keys()].filter((name) => !look.hidden.has(name)).map(withLog)),
   };
-  const place = el("div");
+  const place = el("div"), head = el("div");
   const card = el("div"), asked = el("div"), list = el("div"), sliders = el("div"), legend = el("ul", { class: "legend" });
   const counted = el("p", { class: "soft", role: "status" });
   let chart = null, pointing = false; // whether the next point that is meant is to be compared
@@ -246,7 +246,14 @@ export async function frontView(main, { model, workspace }) {
       look.way === "parallel" ? axesChoice() : null);
   }
 
+  function showHead() {
+    fill(head, el("h1", { dir: "auto" }, model.fronts.length === 1 ? `Front of ${model.fronts[0].data ?? model.fronts[0].name}` : `${model.fronts.length} fronts`),
+      abouts(model).map(([about, names]) => el("p", { class: "soft", dir: "auto" }, names.length < model.fronts.length ? el("b", {}, `${names.join(", ")}: `) : null, about)),
+      model.fronts.length === 1 && model.fronts[0].run.complete ? el("p", { class: "good" }, "The front is complete and proven.") : null);
+  }
+
   function show() {
+    showHead();
     showControls();
     showChart();
     showLegend();
@@ -271,9 +278,7 @@ export async function frontView(main, { model, workspace }) {
       return el("label", { class: "check" }, box, el("span", { dir: "auto" }, name));
     }), attainment) : null;
   fill(main,
-    el("h1", { dir: "auto" }, model.fronts.length === 1 ? `Front of ${front.data ?? front.name}` : `${model.fronts.length} fronts`),
-    abouts(model).map(([about, names]) => el("p", { class: "soft", dir: "auto" }, names.length < model.fronts.length ? el("b", {}, `${names.join(", ")}: `) : null, about)),
-    front.run.complete && model.fronts.length === 1 ? el("p", { class: "good" }, "The front is complete and proven.") : null,
+    head,
     el("div", { class: "split" },
       el("section", { class: "card", "aria-label": "Picture" }, controls, place, legend, counted, others),
       el("div", { class: "side" }, el("section", { class: "card", "aria-label": "Selected point" }, card),

@@ -88,7 +88,7 @@ export async function jobView(main, { args: [id], model, refresh }) {
     }
     if (now.points) {
       bounded.textContent = now.hypervolume_bound === undefined
-        ? "This solver proves no bounds: the line is what was found, and there may be more."
+        ? "No bound is proven so far: the line is what was found, and there may be more."
         : `Dashed: the volume if every point were as good as its bound. ${now.proven} of ${now.points.length} points are proven best; the largest gap is ${percent(now.largest_gap)}.`;
     }
     told.textContent = now.note || "searching";
@@ -96,6 +96,8 @@ export async function jobView(main, { args: [id], model, refresh }) {
   };
   const ended = (result) => {
     stop.remove();
+    const here = document.querySelector("#nav a[aria-current]");
+    if (here) here.textContent = job.title; // not running any more
     told.textContent = result.error ? "It ended without a front." : "It has ended.";
     if (result.error) return fill(outcome, el("p", { class: "warning", dir: "auto" }, result.error));
     const look = action("Look at the front", async () => {

@@ -3,7 +3,11 @@
 import { post } from "./api.js";
 import { action, el, say } from "./dom.js";
 
-const FILES = [["release.csv", "Release (CSV)"], ["release.promise.json", "its promise"], ["release.parquet", "Parquet"], ["release.parquet.promise.json", "its promise"], ["audit.html", "Audit (HTML)"], ["audit.json", "JSON"]];
+const FILES = [
+  ["Release", [["release.csv", "CSV"], ["release.parquet", "Parquet"]]],
+  ["Audit", [["audit.html", "HTML"], ["audit.json", "JSON"]]],
+  ["Promise", [["release.promise.json", "of the CSV"], ["release.parquet.promise.json", "of the Parquet"]]],
+];
 
 /** Buttons that make an audited release of a point and let the browser keep it. */
 export function downloads(front, point, given = {}) {
@@ -18,7 +22,8 @@ export function downloads(front, point, given = {}) {
   };
   return [
     el("h3", {}, "Leave with it"),
-    el("div", { class: "bar tight" }, FILES.map(([file, text], i) => action(text, () => keep(file), { class: i ? null : "main" }))),
+    el("div", { class: "files" }, FILES.map(([what, files], i) => [el("span", { class: "soft" }, what),
+      el("div", { class: "bar tight" }, files.map(([file, text], j) => action(text, () => keep(file), { class: i || j ? null : "main", "aria-label": `${what} (${text})` })))])),
     reproduction(front, point, given),
   ];
 }

@@ -44,11 +44,19 @@ export class Model {
     this.extents = new Map([...this.columns].map(([name, column]) => [name, extent(column)]));
     [this.selected, this.compared] = chosen.map((one) => (one ? this.find(one.front.id, one.i) : -1));
     this.hover = -1;
-    this.landmarks = this.fronts.flatMap((front) => [
-      ...(front.knee === null ? [] : [{ row: this.find(front.id, front.knee), label: "knee" }]),
-      ...Object.entries(front.extremes).map(([name, i]) => ({ row: this.find(front.id, i), label: `best ${name}` })),
-    ]);
+    // Every front has its knee; what is best is best of all fronts that are shown.
+    this.landmarks = [
+      ...this.fronts.filter((front) => front.knee !== null).map((front) => ({ row: this.find(front.id, front.knee), label: "knee" })),
+      ...this.objectives.map(({ name, better }) => ({ row: this.#best(name, better), label: `best ${name}` })).filter(({ row }) => row >= 0),
+    ];
     this.filter(this.filters);
+  }
+
+  /** The row of the best extreme that a front has of an objective. */
+  #best(name, better) {
+    const known = this.fronts.filter((front) => front.extremes[name] !== undefined).map((front) => this.find(front.id, front.extremes[name]));
+    const worth = (row) => (better === "high" ? -1 : 1) * this.columns.get(name)[row];
+    return known.reduce((one, other) => (one < 0 || worth(other) < worth(one) ? other : one), -1);
   }
 
   get objectives() {

@@ -15,7 +15,7 @@ export function parallel(model, axes) {
     const at = (j) => (axes.length > 1 ? left + (j * (right - left)) / (axes.length - 1) : (left + right) / 2);
     const scales = axes.map((axis) => scale(model.extents.get(axis.name), axis.better === "low" ? [top, bottom] : [bottom, top], { log: axis.log, room: 0 }));
     const columns = axes.map((axis, j) => model.columns.get(axis.name).map((value) => scales[j].at(value)));
-    const places = axes.map((_, j) => at(j));
+    const places = axes.map((_, j) => at(j)), close = size.width / axes.length < 130;
     const line = (i) => {
       const found = [];
       for (let j = 0; j < columns.length; j += 1) if (columns[j][i] === columns[j][i]) found.push([places[j], columns[j][i]]);
@@ -32,15 +32,17 @@ export function parallel(model, axes) {
         const drawn = rows.filter((i) => model.kept[i] && model.rows[i].front === front).filter((_, k) => k % every === 0);
         painter.bundle(drawn.map(line), { stroke: front.colour, alpha });
       }
-      if (every > 1) painter.text(`one line in ${every} is drawn`, size.width / 2, size.height - 8, { fill: colours.soft, anchor: "middle", size: 11 });
+      const notes = [close ? "Further up is better." : "", every > 1 ? `One line in ${every} is drawn.` : ""].filter(Boolean).join(" ");
+      if (notes) painter.text(notes, size.width / 2, size.height - 8, { fill: colours.soft, anchor: "middle", size: 11 });
       axes.forEach((axis, j) => {
         painter.line([[at(j), top], [at(j), bottom]], { stroke: colours.ink, width: 1.5 });
         const [low, high] = model.extents.get(axis.name), [upper, lower] = axis.better === "low" ? [low, high] : [high, low];
         const anchor = j === 0 && axes.length > 1 ? "start" : j === axes.length - 1 && axes.length > 1 ? "end" : "middle";
         const place = j === 0 ? 6 : j === axes.length - 1 ? size.width - 6 : at(j);
-        const room = (size.width / axes.length) / 6.2, name = axis.name.length > room ? `${axis.name.slice(0, room - 1)}…` : axis.name;
-        painter.text(name, place, 12, { fill: colours.ink, anchor, bold: true });
-        painter.text(axis.better ? axisTitle(axis, true).replace(/.*\((.*) [←→]\)/, "$1") : "", place, 28, { fill: colours.soft, anchor, size: 11 });
+        // Where axes stand close to each other every second name is lower, and what is better is said once for all.
+        const room = ((close ? 2 : 1) * size.width / axes.length) / 7.4, name = axis.name.length > room ? `${axis.name.slice(0, room - 1)}…` : axis.name;
+        painter.text(name, place, close && j % 2 ? 28 : 12, { fill: colours.ink, anchor, bold: true });
+        if (!close) painter.text(axis.better ? axisTitle(axis, true).replace(/.*\((.*) [←→]\)/, "$1") : "", place, 28, { fill: colours.soft, anchor, size: 11 });
         painter.text(shown(upper), at(j) + 6, top + 2, { fill: colours.soft, size: 11 });
         painter.text(shown(lower), at(j) + 6, bottom - 2, { fill: colours.soft, size: 11 });
         const range = model.filters[axis.name];

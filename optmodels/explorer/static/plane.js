@@ -14,8 +14,10 @@ export function plane(model, x, y) {
   return (size, colours) => {
     const { rows } = model;
     const xs = model.columns.get(x.name), ys = model.columns.get(y.name);
-    const published = model.published.filter((one) => one.values[x.name] !== undefined && one.values[y.name] !== undefined);
-    const beside = published.filter((one) => model.near(one.values, x.name) && model.near(one.values, y.name));
+    const known = (one, axis) => one.values[axis.name] !== undefined && model.near(one.values, axis.name);
+    const beside = model.published.filter((one) => known(one, x) && known(one, y));
+    // What was published of one of the two alone is a mark on its axis.
+    const onAxis = model.published.filter((one) => (one.values[x.name] === undefined) !== (one.values[y.name] === undefined) && (known(one, x) || known(one, y)));
     const target = (front) => (front.target === y.name ? [y, x] : front.target === x.name ? [x, y] : null);
     const bounds = model.fronts.flatMap((front) => (target(front) ? front.bound.filter((b) => b !== null) : []));
     const of = (values, axis, others) => extent([...extent(values), ...others, ...beside.map((one) => one.values[axis.name])].filter((value) => !axis.log || value > 0));
@@ -24,6 +26,8 @@ export function plane(model, x, y) {
     const { across, up, box } = frame;
     const px = xs.map((value) => across.at(value)), py = ys.map((value) => up.at(value));
     const clamp = ([a, b]) => [Math.max(box.left, Math.min(box.right, a)), Math.max(box.top, Math.min(box.bottom, b))];
+
+    const placed = (one) => clamp([known(one, x) ? across.at(one.values[x.name]) : box.left, known(one, y) ? up.at(one.values[y.name]) : box.bottom]);
 
     function proofs(painter, front, tone) {
       const pair = target(front);
@@ -62,6 +66,7 @@ export function plane(model, x, y) {
       if (model.together && model.comparable && x.objective && y.objective && x.name !== y.name)
         for (const { share, corners } of attained(model.fronts, y, x))
           painter.line(corners.map(([a, b]) => [across.at(a), up.at(b)]), { stroke: colours.ink, width: share === 1 ? 1.6 : 2.2, dash: share === 1 ? [2, 3] : [8, 4] });
+      for (const one of onAxis) painter.mark("square", ...placed(one), 3.5, { fill: colours.paper, stroke: colours.soft, width: 1.5 });
       for (const one of beside) painter.mark("square", across.at(one.values[x.name]), up.at(one.values[y.name]), 3.5, { stroke: colours.soft, width: 1.5 });
       const r = rows.length > 3000 ? 2 : rows.length > 400 ? 3 : 4.2;
       if (rows.length > MANY) many(painter, r);
@@ -114,9 +119,9 @@ export function plane(model, x, y) {
     });
     /** What is told of a published point that is pointed at. */
     function beside_(atX, atY) {
-      const away = (one) => Math.hypot(across.at(one.values[x.name]) - atX, up.at(one.values[y.name]) - atY);
-      const found = beside.reduce((best, one) => (best === null || away(one) < away(best) ? one : best), null);
-      return found && away(found) < REACH ? [found.title, ...[x, y].map(({ name }) => `${name} ${shown(found.values[name], 5)}`), "published, not found here"] : null;
+      const away = (one) => Math.hypot(placed(one)[0] - atX, placed(one)[1] - atY);
+      const found = [...beside, ...onAxis].reduce((best, one) => (best === null || away(one) < away(best) ? one : best), null);
+      return found && away(found) < REACH ? [found.title, ...[x, y].filter((axis) => known(found, axis)).map(({ name }) => `${name} ${shown(found.values[name], 5)}`), "published, not found here"] : null;
     }
     return { base, overlay, nearest, brushed, beside: beside_, where: (i) => [px[i], py[i]] };
   };

@@ -5,6 +5,7 @@ import { bars } from "./bars.js";
 import { action, el, fill, labelled, select, table } from "./dom.js";
 import { downloads } from "./leave.js";
 import { percent, shown } from "./numbers.js";
+import { strips } from "./strips.js";
 
 const section = (title, ...children) => el("section", { class: "card" }, el("h2", {}, title), children);
 const number = (value, digits) => ({ number: true, text: shown(value, digits) });
@@ -32,7 +33,8 @@ export function auditRows({ before, after }) {
 
 function change(before, after, better) {
   if (!better || before === null || after === null || before === after) return "";
-  return (after > before) === (better === "high") ? el("span", { class: "better" }, "better") : el("span", { class: "worse" }, "worse");
+  const gained = (after > before) === (better === "high");
+  return el("span", { class: gained ? "better" : "worse" }, gained ? "✓" : "✗", el("span", { class: "word" }, gained ? " better" : " worse"));
 }
 
 export function facts(point) {
@@ -83,17 +85,16 @@ export async function pointView(main, { args: [front, number_, method], model, w
       el("section", { class: "card" }, downloads(known, point.point, given))),
     point.all_but_lost.length ? el("p", { class: "warning", role: "note", dir: "auto" }, `All but lost: ${point.all_but_lost.join(", ")}. Little can be learned from what is released of it; give it more weight, or leave it out.`) : null,
     el("div", { class: "pair" },
-      section("Audit, before and after", table(["", "before", "after", ""], auditRows(point).map(([title, before, after, better]) => [title, number(before), number(after), change(before, after, better)]))),
-      section("Loss per attribute", el("p", { class: "soft" }, "Of what one class of everybody would lose."),
-        bars(lost.map(([name, loss]) => ({ name, value: loss, text: percent(loss), bad: point.all_but_lost.includes(name) })), "Loss per attribute"))),
-    el("div", { class: "pair" },
+      section("Audit, before and after", table(["measure", "before", "after", "change"], auditRows(point).map(([title, before, after, better]) => [title, number(before), number(after), change(before, after, better)]))),
+      el("div", {}, section("Loss per attribute", el("p", { class: "soft" }, "Of what one class of everybody would lose."),
+        bars(lost.map(([name, loss]) => ({ name, value: loss, text: percent(loss), bad: point.all_but_lost.includes(name) })), "Loss per attribute")),
       section("Class sizes", el("p", { class: "soft" }, "Records in classes of each size."),
         bars(point.sizes.filter((row) => row.records).map((row) => ({ name: row.label, value: row.records / most, text: `${shown(row.records)} in ${shown(row.classes)}` })), "Records in classes of each size")),
-      section("Risks, before and after", bars(point.risks.map((row) => ({ name: row.meaning, value: row.after, before: row.before, text: `${percent(row.after)}${row.before === null ? "" : `, was ${percent(row.before)}`}` })), "Risks"),
-        el("p", { class: "soft" }, "The line marks what it was before."))),
+      section("Risks, before and after", el("p", { class: "soft" }, "The line marks what it was before."), bars(point.risks.map((row) => ({ name: row.meaning, value: row.after, before: row.before, text: `${percent(row.after)}${row.before === null ? "" : `, was ${percent(row.before)}`}` })), "Risks", { sentences: true })))),
     Object.entries(point.sensitive).map(([name, rows]) => section(`Sensitive: ${name}`,
-      el("p", { class: "soft" }, "The share of each value in the whole table, and the range of its share in classes."),
-      table(["value", "whole table", "least in a class", "most in a class", "classes without it"], rows.map((row) => [row.value, { number: true, text: percent(row.whole) }, { number: true, text: percent(row.least) }, { number: true, text: percent(row.most) }, number(row.without)])))),
+      el("p", { class: "soft" }, "The bar reaches from the least to the largest share that a value has in a class; the line marks its share in the whole table."),
+      bars(rows.map((row) => ({ name: row.value, before: row.whole, span: [row.least, row.most], text: `${percent(row.whole)} (${percent(row.least)} to ${percent(row.most)}${row.without ? `; not in ${shown(row.without)} classes` : ""})` })), `Shares of values of ${name} in the table and in classes`, { roomy: true }),
+      strips(point.by_class[name], name))),
     section("Riskiest classes", el("p", { class: "soft" }, "Those whose sensitive value is surest to be guessed, then the smallest."),
       table(point.riskiest.columns, point.riskiest.rows.map((row) => row.map((cell) => (typeof cell === "number" ? number(cell) : cell))))),
     section("Some rows, before and after", el("p", { class: "soft" }, "For you who hold the data: a release does not say which row was which."),
@@ -101,7 +102,7 @@ export async function pointView(main, { args: [front, number_, method], model, w
     el("div", { class: "pair" },
       section("Means", table(["attribute", "mean before", "after", "deviation before", "after"], point.means.map((row) => [row.attribute, number(row.mean_before), number(row.mean_after), number(row.sd_before), number(row.sd_after)]))),
       section("Correlations", el("p", { class: "soft" }, "Those that change most first."),
-        table(["", "", "measure", "before", "after"], point.correlations.map((row) => [row.one, row.other, row.measure, number(row.before, 3), number(row.after, 3)])))),
+        table(["columns", "measure", "before", "after"], point.correlations.map((row) => [`${row.one} and ${row.other}`, row.measure, number(row.before, 3), number(row.after, 3)])))),
     section("Frequencies", el("div", { class: "pair" }, Object.entries(point.distributions).map(([name, rows]) => {
       const total = Math.max(1, ...rows.flatMap((row) => [row.before, row.after]));
       return el("div", {}, el("h3", { dir: "auto" }, name), bars(rows.map((row) => ({ name: row.value, value: row.after / total, before: row.before / total, text: `${shown(row.after, 3)}, was ${shown(row.before)}` })), `Frequencies of ${name}`));

@@ -22,7 +22,7 @@ export function best(model, { weights, limits, wish }) {
   let found = -1, least = Infinity;
   for (let i = 0; asked.length && i < model.rows.length; i += 1) {
     if (!model.kept[i]) continue;
-    let sum = 0, short = -Infinity, within = true;
+    let sum = 0, short = 0, within = true; // what is better than it was wished makes up for nothing
     for (const { axis, reach, column, weight, limit, wished } of asked) {
       const own = cost(axis, reach, column[i]);
       if (!(own <= limit)) within = false; // not a number is not within either

@@ -20,17 +20,17 @@ export async function studyView(main, { args: [id] }) {
   const tone = (solver) => colour(study.solvers.indexOf(solver));
   const charts = [];
   const legend = () => el("ul", { class: "legend" }, study.solvers.map((solver) => el("li", {}, el("span", { class: "swatch", style: { background: tone(solver) } }), solver)));
-  const picture = (title, layout, height = 320) => {
+  const picture = (title, layout, height = 320, note = null) => {
     const chart = new Chart({ label: title, height, layout });
     charts.push(chart);
-    return el("section", { class: "card" }, el("h2", {}, title), chart.element, legend(), el("div", { class: "bar tight" }, action("Picture as SVG", () => chart.saveSvg(`${title}.svg`)), action("PNG", () => chart.savePng(`${title}.png`))));
+    return el("section", { class: "card" }, el("h2", {}, title), note ? el("p", { class: "soft" }, note) : null, chart.element, legend(), el("div", { class: "bar tight" }, action("Picture as SVG", () => chart.saveSvg(`${title}.svg`)), action("PNG", () => chart.savePng(`${title}.png`))));
   };
   const profiles = study.profiles.filter(({ rows }) => rows.length).map(({ title, across, rows }) => picture(title, lines(
     [...grouped(rows, "solver")].map(([solver, own]) => ({ name: solver, colour: tone(solver), step: true, extend: true, points: own.map((row) => [row.amount, row.share]) })),
-    { name: across, log: across !== "seconds", room: 0.02 }, { name: "share of problems", better: "high", domain: [0, 1], tick: (value) => percent(value) })));
+    { name: across, log: across !== "seconds", room: 0.02, domain: across === "seconds" ? undefined : [1, Math.max(2, ...rows.map((row) => row.amount ?? 1))] }, { name: "share of problems", better: "high", domain: [0, 1], tick: (value) => percent(value) })));
   const anytime = study.anytime.length ? picture("Anytime: excess over the best known value", lines(
     [...grouped(study.anytime, "solver")].map(([solver, own]) => ({ name: solver, colour: tone(solver), step: true, points: own.map((row) => [row.seconds, row.median === null ? null : Math.max(row.median, 1e-4)]), band: own.map((row) => [row.seconds, row.low === null ? null : Math.max(row.low, 1e-4), row.high === null ? null : Math.max(row.high, 1e-4)]) })),
-    { name: "seconds", log: true }, { name: "median excess", better: "low", log: true, tick: (value) => percent(value, 2) })) : null;
+    { name: "seconds", log: true }, { name: "median excess", better: "low", log: true, tick: (value) => percent(value, 2) }), 320, "The median over all runs, the quartiles shaded; 0.01% stands for less.") : null;
   const { ranks } = study;
   const ranked = ranks ? el("section", { class: "card" }, el("h2", {}, "Mean ranks"),
     el("p", { class: "soft" }, `Over ${ranks.problems} problems; Friedman p = ${shown(ranks.p, 2)}; ranks that differ by less than ${shown(ranks.critical_difference, 3)} do not differ significantly (Nemenyi). 1 is best.`),
@@ -71,12 +71,11 @@ export async function studyView(main, { args: [id] }) {
   fill(main, el("h1", { dir: "auto" }, `Study ${study.name}`),
     el("p", { class: "soft" }, `${status.planned} runs planned, ${status.waiting} waiting; ${Object.entries(status.outcomes).map(([name, count]) => `${count} ${name}`).join(", ") || "nothing has ended yet"}. ${status.running ? `It is being run by ${status.running}.` : ""}`),
     el("div", { class: "pair" }, profiles, anytime, ranked),
-    anytime ? el("p", { class: "soft" }, "Anytime curves: the median over all runs, the quartiles shaded; 0.01% stands for less.") : null,
     study.fronts.length ? el("section", { class: "card" }, el("h2", {}, "Fronts of one problem"), el("div", { class: "bar" }, labelled("Problem", select(study.fronts.map(({ dataset, model }, i) => [String(i), `${dataset}, ${model}`]), "0", showAttained))), attained) : null,
     study.failures.length ? el("section", { class: "card" }, el("h2", {}, "Runs that did not end by themselves"), table(Object.keys(study.failures[0]), study.failures.map((row) => Object.values(row).map((value) => (typeof value === "number" ? number(value) : value))))) : null,
-    el("section", { class: "card" }, el("h2", {}, "Runs"), table(["run", "dataset", "model", "solver", "outcome", "status", "value", "gap", "seconds"], study.runs.map((row) => [
+    el("section", { class: "card" }, el("h2", {}, "Runs"), table(["run", "dataset", "model", "solver", "repetition", "outcome", "status", "value", "gap", "seconds"], study.runs.map((row) => [
       action("Look", () => showRun(row.key), { "aria-label": `Look at the run of ${row.solver} on ${row.dataset}, ${row.model}, repetition ${row.repetition}` }),
-      row.dataset, row.model, row.solver, row.outcome, row.status ?? "", number(row.value, 5), { number: true, text: percent(row.gap) }, number(row.seconds, 3)]), { long: true, caption: `${study.runs.length} runs` })),
+      row.dataset, row.model, row.solver, number(row.repetition), row.outcome, row.status ?? "", number(row.value, 5), { number: true, text: percent(row.gap) }, number(row.seconds, 3)]), { long: true, caption: `${study.runs.length} runs` })),
     run);
   charts.forEach((chart) => chart.draw());
   if (study.fronts.length) await showAttained("0");
