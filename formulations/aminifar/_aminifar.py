@@ -30,6 +30,8 @@ Free = Literal["free"]
 
 # Beyond so many distances in one pass of k-means, centres come from mini-batches.
 _WHOLE_BATCHES = 20_000_000
+# Starts of k-means have so many distances between them: a problem is to be posed in seconds.
+_ALL_STARTS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -44,9 +46,10 @@ class Aminifar(Formulation):
     floor * (records of the value) / n_clusters. `sensitive_value` is the value that alpha and floor are about, or
     several, or these by the name of the attribute; unless told otherwise it is the 1 of a 0/1 flag and every value of
     any other attribute. The conditions l and t of an attribute with two values are a floor and a cap as well, so that
-    k, l and t are one network. Centres are k-means', or `centres` in the table's own
-    units, or with `centres="free"` the means of the classes themselves, wherever these turn out to be best. A
-    categorical attribute counts by its weight times the share of the centre that has another value.
+    k, l and t are one network. Centres are k-means' (the best of `n_init` starts, of fewer where the table is large),
+    or `centres` in the table's own units, or with `centres="free"` the means of the classes themselves, wherever
+    these turn out to be best. A categorical attribute counts by its weight times the share of the centre that has
+    another value.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 21, 60, 61, 62, 63], "ill": [1, 1, 0, 0, 0, 1]}),
@@ -256,7 +259,8 @@ def k_means(points: Floats, m: int, n_init: int, seed: int) -> Floats:
         # Fewer distinct records than centres: some centres coincide, which does no harm.
         warnings.simplefilter("ignore", ConvergenceWarning)
         if len(points) * m <= _WHOLE_BATCHES:
-            method = KMeans(m, n_init=n_init, random_state=seed)
+            starts = max(1, min(n_init, _ALL_STARTS // (len(points) * m)))
+            method = KMeans(m, n_init=starts, random_state=seed)
         else:
             # Scattered random records are a good start at this size, where k-means++ alone would take minutes.
             method = MiniBatchKMeans(
