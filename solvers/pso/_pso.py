@@ -19,7 +19,7 @@ from solvers.evolution.intensify import Improved, Intensifier
 from solvers.evolution.settle import intensifier_of
 from solvers.evolution.standing import Standing, explored_for
 from solvers.pso.authors import PENALTY, AuthorsFlight
-from solvers.pso.flight import Flight
+from solvers.pso.flight import Flight, loss_of
 from solvers.pso.published import PublishedRelease
 
 Swarm = Literal["paper", "authors", "pymoo"]
@@ -116,7 +116,7 @@ class Pso(FrontSolver):
 
     def cannot(self, problem: Problem) -> str | None:
         """The faithful swarm knows the loss around raw centroids only."""
-        if self.unmended and (problem.structure(Assignment) or not problem.require(Centroids).scales):
+        if self.unmended and (problem.structure(Assignment) or loss_of(problem) is None):
             dropped = "faithful" if self.faithful else "swarm='authors'"
             return (
                 f"the published swarm scores raw centroids as MO-OBAM does, which this model does not: drop {dropped}."

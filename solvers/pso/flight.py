@@ -10,7 +10,7 @@ from optmodels.centroids.centres import centred_prices
 from optmodels.partition import Labels
 from optmodels.price import Floats, Price
 from optmodels.problem import Problem
-from optmodels.structures import Centroids, Score
+from optmodels.structures import Centroids, Priced, Score
 
 if TYPE_CHECKING:
     from optmodels.centroids.space import CentroidSpace, Decoded
@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 # Inertia and the pull of the own and the common best: the customary values, the paper states none.
 _INERTIA, _OWN, _COMMON = 0.7, 1.5, 1.5
 _FASTEST = 0.2  # of an attribute's range, in one step
+
+
+def loss_of(problem: Problem) -> tuple[Floats | None, float] | None:
+    """What mismatches cost in the loss, where that is not what they cost near centroids, and what it is divided by.
+
+    None where the loss is no spread around centroids.
+    """
+    if scales := problem.require(Centroids).scales:
+        return None, float(next(iter(scales.values())))
+    score = problem.structure(Score)
+    priced = (problem if score is None else score.parts).structure(Priced)
+    if priced is None or not isinstance(priced.price, Price) or priced.price.name != "spread":
+        return None
+    return priced.price.code_weights, priced.scale
 
 
 class Flight:
@@ -93,9 +107,11 @@ class Flight:
 
     def _raw_losses(self, decoded: Decoded, positions: Floats) -> Floats:
         """What partitions lose around the centroids themselves, which the published swarm releases."""
-        prices = centred_prices(decoded.coarse.units, decoded.partitions.labels, *self.space.matrices(positions))
-        scales = self.problem.require(Centroids).scales
-        return np.asarray(prices / next(iter(scales.values()), 1.0))
+        weights, scale = loss_of(self.problem) or (None, 1.0)
+        units = decoded.coarse.units
+        priced = units if weights is None else units._replace(code_weights=weights)
+        prices = centred_prices(priced, decoded.partitions.labels, *self.space.matrices(positions))
+        return np.asarray(prices / scale)
 
     def _entropies(self, decoded: Decoded) -> Floats:
         """Bits of every partition: the sum over sensitive attributes of the least entropy of a class."""

@@ -65,8 +65,11 @@ def test_entropy_is_the_least_sum_where_the_paper_has_the_sum_of_the_least() -> 
     assert (flight._entropies(decoded) >= decoded.partitions.entropies.sum(axis=1) - 1e-12).all()
 
 
-def test_solve_withholds_what_breaks_k_and_published_hands_it_out_with_a_label() -> None:
-    problem = MoObam(k=20, n_clusters=30, objective="lambda", lam=0.0001).build(GERMAN)
+@pytest.mark.parametrize("gamma", [None, 50.0])
+def test_solve_withholds_what_breaks_k_and_published_hands_it_out_with_a_label(gamma: float | None) -> None:
+    """Whatever mismatches count where records join centroids, as in the authors' program: in the loss they count 1."""
+    asked = MoObam(k=20, n_clusters=30, objective="lambda", lam=0.0001, gamma=gamma, gamma_in="assignment")
+    problem = asked.build(GERMAN)
     swarm = Pso(swarm="authors", particles=5, iterations=3)
     solution = swarm.solve(problem, seed=1)
     assert solution.labels is None or problem.evaluate(solution.labels).feasible
