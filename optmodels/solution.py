@@ -151,7 +151,7 @@ class Solution(Worth):
         found = class_size_bands(class_sizes(labels[labels >= 0]))
         bars = found[["label", "classes"]].rename(columns={"label": "records"})
         title = f"{int(found['classes'].sum()):,} classes by the number of their records"
-        return in_backend(bars_figure({"classes": bars}, title=title, value="classes"), backend)
+        return in_backend(bars_figure({"records in a class": bars}, title=title, value="classes"), backend)
 
     def _repr_html_(self) -> str:
         facts = {

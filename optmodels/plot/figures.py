@@ -199,7 +199,7 @@ def bars_figure(
 ) -> Figure:
     """Bars, a panel for each frame: its first column has the names of the bars, every other column a bar for each name.
 
-    Bars whose names are `warned` about are red.
+    Bars whose names are `warned` about are red. The name of a panel stands above it, of a single one below its bars.
     """
     from plotly.subplots import make_subplots
 
@@ -208,7 +208,7 @@ def bars_figure(
     titles = [shown(name) for name in panels] if len(panels) > 1 else None
     figure = make_subplots(rows=rows, cols=columns, subplot_titles=titles, vertical_spacing=min(0.3, 0.5 / rows))
     named: set[str] = set()
-    for place, frame in enumerate(panels.values()):
+    for place, (panel, frame) in enumerate(panels.items()):
         row, column = place // columns + 1, place % columns + 1
         label, *series = frame.columns
         names = [wrapped(one) if horizontal else shown(one) for one in frame[label]]
@@ -228,6 +228,8 @@ def bars_figure(
             )
             named.add(one)
         ticks: dict[str, Any] = {"tickvals": list(range(len(names))), "ticktext": names}
+        if titles is None and not horizontal:
+            ticks["title"] = shown(panel)
         numbers: dict[str, Any] = {"title": value, **({"tickformat": ".0%", "rangemode": "tozero"} if percent else {})}
         sides = {"xaxis": numbers, "yaxis": {**ticks, "autorange": "reversed"}}
         sides = sides if horizontal else {"xaxis": ticks, "yaxis": numbers}

@@ -19,11 +19,13 @@ from optmodels.problem.judge import Judge
 from optmodels.problem.view import View
 from optmodels.release import Method, Release, Suppressed
 from optmodels.release import release as make_release
+from optmodels.report.words import plain
 from optmodels.structures import (
     Assignment,
     Centroids,
     ClassCount,
     Construction,
+    Lattice,
     Levels,
     Parts,
     Priced,
@@ -93,7 +95,7 @@ class Problem(Judge):
     def _repr_html_(self) -> str:
         facts = {
             "formulation": self.formulation.name,
-            "parameters": {key: value for key, value in self.formulation.to_dict().items() if value is not None},
+            "parameters": plain({key: value for key, value in self.formulation.to_dict().items() if value is not None}),
             "conditions": self.conditions.describe(),
             "objectives": ", ".join(f"{one.name} ({one.sense})" for one in self.objectives),
         }
@@ -286,7 +288,7 @@ class ChosenObjectives(JudgedOtherwise):
         """Those of the model that are true under these objectives."""
         for found in self.original.structures():
             match found:
-                case Priced() | Levels() if self.keeps_target:
+                case Priced() | Levels() | Lattice() if self.keeps_target:
                     yield found
                 case Score() if self.keeps_target:
                     yield replace(found, alone=False)

@@ -25,6 +25,7 @@ from optmodels.plot.readings import Recoded
 from optmodels.recoding import Method, in_value_order, recode
 from optmodels.release.formulas import without_formulas
 from optmodels.release.promise import Terms, promise_writer
+from optmodels.report.words import plain
 from optmodels.suppressed_rows import Suppressed, with_suppressed, without_suppressed
 from optmodels.verifier import beside
 
@@ -156,7 +157,7 @@ class Release:
 
     def _repr_html_(self) -> str:
         lost = ", ".join(f"{one} {share:.1%}" for one, share in self.audit.attribute_loss.items())
-        facts = {"promise": self.audit.promise or "", "recoding": self.method, "lost": lost}
+        facts = {"promise": plain(self.audit.promise or ""), "recoding": self.method, "lost": lost}
         rows = [[named(cell) for cell in row] for row in self.frame.head(5).itertuples(index=False)]
         return notebook(
             f"Release of {len(self.frame):,} records, k = {self.audit.k:,}",
