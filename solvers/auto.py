@@ -21,6 +21,7 @@ from optmodels.structures import (
     Priced,
     Score,
 )
+from solvers.epsilon import left_out_levels
 
 # Where to switch, from benchmarks/scaling.py and benchmarks/fronts.py.
 _COLUMNS_RECORDS = 3_000  # a gap of 1% takes seconds up to 500, and minutes give a bound up to about this
@@ -33,6 +34,9 @@ _EXACT_FRONT_SECONDS = 120.0  # what an exact front of that many records may tak
 _QUICK_FRONT_RECORDS = 16  # up to which it is a matter of seconds
 _EXACT_LEVELS_RECORDS = 100  # a second or two in HiGHS; without further conditions 1000 take ten
 _EXACT_VIEW_RECORDS = 60  # of a model of which nothing but a Pyomo view is known
+_HEAD_START = 0.5  # of the time, for a heuristic where an integer program may end with nothing,
+_HEAD_START_SECONDS = 5.0  # and no more than this, as it may also be solved in no time
+LEFT_OUT_POINTS = 12  # of a front of how many are left out, where each is the answer of a solver for one
 _EVALUATIONS = "evaluations"  # the option of solvers that count them
 
 
@@ -44,6 +48,7 @@ class Choice:
     because: str
     first: str | None = None
     share: float = 0.0
+    most: float = float("inf")  # seconds of that
 
 
 @dataclass(frozen=True)
@@ -89,12 +94,18 @@ class Auto(FrontSolver):
         """Let the chosen solver search on the same run."""
         chosen = choice(problem, run.time_limit)
         if chosen.first is not None and run.time_limit is not None:
-            self._begin(chosen.first, problem, run, chosen.share * run.time_limit)
+            self._begin(chosen.first, problem, run, min(chosen.share * run.time_limit, chosen.most))
         self._chosen(run, chosen).search(problem, run)
 
     def explore(self, problem: Problem, run: Run) -> None:
         """Let the chosen solver explore on the same run."""
-        solver = self._chosen(run, front_choice(problem, run.time_limit))
+        found = front_choice(problem, run.time_limit)
+        if left_out_levels.applies(problem) and found.name != "epsilon":
+            because = "a front of how many are left out is made of single answers with ever fewer"
+            self._chosen(run, Choice(choice(problem, run.time_limit).name, because))
+            left_out_levels.explore(problem, self.name, run, points=LEFT_OUT_POINTS)
+            return
+        solver = self._chosen(run, found)
         if isinstance(solver, FrontSolver):
             solver.explore(problem, run)
 
@@ -156,7 +167,8 @@ def _wanted(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
         yield Choice("mass", "the model makes its partitions itself, one for each k")
     if problem.structure(Assignment) is not None:
         yield Choice("network", "records go to fixed centres under laminar bounds, which is a network")
-        yield Choice("milp", "bounds on two attributes at once, or conditions that are no bounds, are no network")
+        because = "bounds on two attributes at once, or conditions that are no bounds, are no network"
+        yield Choice("milp", because, "local_search", _HEAD_START, _HEAD_START_SECONDS)
         yield Choice("nsga2", "centres are chosen as well, and records assigned to them at least cost")
     if problem.structure(Score) is not None:
         if _exact_in_time(problem, time_limit):
@@ -203,12 +215,12 @@ def _wanted_for_prices(problem: Problem, priced: Priced, time_limit: float | Non
 
 def _wanted_for_fronts(problem: Problem, time_limit: float | None) -> Iterator[Choice]:
     """Solvers of fronts, the best for what is known of the problem first; nearly any problem is taken by the last."""
+    if problem.objectives[-1].name == SUPPRESSED and problem.n <= _LEFT_OUT_RECORDS:
+        yield Choice("epsilon", f"of {problem.n} records the best is proven for every number that is left out")
     if problem.structure(Construction) is not None:
         yield Choice("mass", "the model makes its partitions itself, one for each k")
     if problem.structure(Assignment) is not None:
         yield Choice("network", "every level of the worst class is a pair of bounds, and each a network")
-    if problem.objectives[-1].name == SUPPRESSED and problem.n <= _LEFT_OUT_RECORDS:
-        yield Choice("epsilon", f"of {problem.n} records the best is proven for every number that is left out")
     if problem.structure(EntropyLevels) is not None and _exact_in_time(problem, time_limit):
         yield Choice("epsilon", f"of {problem.n} records every class can be priced, so the front is exact")
     if problem.structure(Levels) is not None:

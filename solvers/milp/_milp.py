@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -80,7 +83,7 @@ class Milp(Solver):
             run.prove(0.0)  # no compiled price is negative: something is known however large the model is
         began = run.seconds
         try:
-            with as_long_as(lambda: not run.expired):
+            with _giving_up_quietly(), as_long_as(lambda: not run.expired):
                 view = problem.to_pyomo()
         except NoLongerWanted:
             run.details["remark"] = "the time was too short to write the model down"
@@ -123,3 +126,18 @@ def _solve(call: Call) -> Outcome:
     else:
         from solvers.milp.pyomo_run import solve
     return solve(call)
+
+
+@contextmanager
+def _giving_up_quietly() -> Iterator[None]:
+    """Pyomo logs as an error that a model is not written to its end; given up for want of time it is none."""
+    logger = logging.getLogger("pyomo.core")
+
+    def is_an_error(record: logging.LogRecord) -> bool:
+        return NoLongerWanted.__name__ not in record.getMessage()
+
+    logger.addFilter(is_an_error)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_an_error)

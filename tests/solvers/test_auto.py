@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from formulations import Microaggregation, MoObam
+from formulations import Aminifar, Microaggregation, MoObam
 from optmodels import Table
 from optmodels.errors import InputError
 from optmodels.problem import Problem
@@ -80,3 +80,13 @@ def test_large_tables_go_to_blocks_where_time_allows() -> None:
     hurried = choice(problem, 1.0)
     assert hurried.name == "mondrian"
     assert "takes about 15 s" in hurried.because
+
+
+def test_an_integer_program_that_may_end_with_nothing_has_a_heuristic_before_it() -> None:
+    table = small_table(60, seed=3, values=4)
+    problem = Aminifar(k=5, n_init=1, entropy_l=1.5).build(table)
+    chosen = choice(problem, 1.0)
+    assert (chosen.name, chosen.first) == ("milp", "local_search")
+    solution = Auto().solve(problem, time_limit=0.4, seed=1)
+    assert solution.labels is not None
+    assert solution.details["began_with"] == "local_search"

@@ -114,3 +114,8 @@ def test_milp_without_time_to_write_its_model_says_so_and_keeps_what_it_has() ->
     assert solution.status is Status.FEASIBLE
     assert solution.stop is Stop.TIME
     assert "too short" in str(solution.details["remark"])
+
+
+def test_a_model_given_up_for_want_of_time_is_no_error_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    Milp().solve(Aminifar(k=3).build(people(12)), time_limit=1e-6)
+    assert not caplog.records
