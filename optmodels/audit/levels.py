@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from optmodels.metrics import privacy
+from optmodels.metrics import privacy, risk
 from optmodels.metrics.privacy import TOLERANCE, Transport
 from optmodels.partition import Histograms
 
@@ -26,7 +26,8 @@ class SensitiveLevels:
 
     `recursive` has the least c of recursive (c, l)-diversity for l = 1, 2 and so on up to distinct l, which is where
     `recursive_c` is taken. `t_emd` is the earth mover's distance with the ground `t_ground`; other grounds are None
-    where the attribute has no order, or no hierarchy.
+    where the attribute has no order, or no hierarchy. `skewed` and `alike` count the records that are open to skewness
+    and to similarity attacks on it, at the usual factor and distance (`risk.skewness`, `risk.similarity`).
     """
 
     distinct_l: int
@@ -43,6 +44,8 @@ class SensitiveLevels:
     basic_beta: float
     enhanced_beta: float
     delta_disclosure: float
+    skewed: int
+    alike: int
 
     def t(self, distance: TDistance) -> float | None:
         """The largest distance of a class from the table by a ground; None where the attribute has no such ground."""
@@ -71,12 +74,14 @@ def sensitive_levels(
     def worst(distance: Transport) -> float:
         return float(privacy.transport_distance(found, whole, distance).max(initial=0.0))
 
-    variational = worst(Transport.variational(size))
+    variational, apart = worst(Transport.variational(size)), Transport.equal(size)
     grounds: dict[Literal["equal", "ordered", "hierarchical"], float] = {"equal": variational / 2}
     if has_order:
-        grounds["ordered"] = worst(Transport.ordered(size))
+        apart = Transport.ordered(size)
+        grounds["ordered"] = worst(apart)
     if hierarchy is not None:
-        grounds["hierarchical"] = worst(Transport.hierarchical(hierarchy, values))
+        apart = Transport.hierarchical(hierarchy, values)
+        grounds["hierarchical"] = worst(apart)
     ground = list(grounds)[-1]
     recursive = privacy.recursive_cs(found)
     return SensitiveLevels(
@@ -94,6 +99,8 @@ def sensitive_levels(
         basic_beta=privacy.basic_beta(found, whole),
         enhanced_beta=privacy.enhanced_beta(found, whole),
         delta_disclosure=privacy.delta_disclosure(found, whole),
+        skewed=risk.skewness([found], [whole]),
+        alike=risk.similarity([found], [apart]),
     )
 
 
@@ -122,6 +129,8 @@ def worse(one: SensitiveLevels, other: SensitiveLevels) -> SensitiveLevels:
         basic_beta=most("basic_beta"),
         enhanced_beta=most("enhanced_beta"),
         delta_disclosure=most("delta_disclosure"),
+        skewed=one.skewed + other.skewed,
+        alike=one.alike + other.alike,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 
 from optmodels.audit.findings import Findings
+from optmodels.metrics import risk
 
 Row = tuple[str, str]
 
@@ -42,12 +43,27 @@ def _risk_facts(audit: Findings) -> list[Row]:
             for name, n in audit.homogeneity.items()
             if name == "total" or len(audit.homogeneity) > 2
         ]
+    for said, name, count in _attacks(audit):
+        facts.append((f"{said} '{name}', of all attributes the most", _share(count, audit.records)))
     return [
         *facts,
         ("prosecutor risk", _number(audit.prosecutor)),
         ("journalist risk", _number(audit.journalist)),
         ("marketer risk", _number(audit.marketer)),
     ]
+
+
+def _attacks(audit: Findings) -> list[tuple[str, str, int]]:
+    """The attribute that most records are open to an attack on, for each of the attacks on sensitive values."""
+    most = []
+    for said, attack in (
+        (f"with a value over {risk.SKEWED:g} times as frequent in their class:", "skewed"),
+        (f"in a class with values at most {risk.ALIKE:g} apart:", "alike"),
+    ):
+        name = max(audit.sensitive, key=lambda one: getattr(audit.sensitive[one], attack), default="")
+        if name:
+            most.append((said, name, int(getattr(audit.sensitive[name], attack))))
+    return most
 
 
 def _kept_facts(audit: Findings) -> list[Row]:

@@ -179,6 +179,8 @@ def measures(audit: Mapping[str, Any]) -> dict[str, float | None]:
     for name, levels in audit["sensitive"].items():
         found |= {f"{name}: {level.replace('_', ' ')}": levels[level] for level in LEVELS}
         found[f"{name}: t emd, {GROUNDS[levels['t_ground']]}"] = levels["t_emd"]
+        found[f"{name}: open to skewness"] = levels["skewed"]
+        found[f"{name}: open to similarity"] = levels["alike"]
     return found
 
 

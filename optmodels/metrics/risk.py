@@ -97,7 +97,10 @@ def similarity(histograms: Sequence[Histograms], transports: Sequence[Transport]
         at, starts = places[found.values], found.starts[:-1]
         ends = (ufunc.reduceat(at, starts) if at.size else at for ufunc in (np.minimum, np.maximum))
         first, last = (transport.order[end] for end in ends)
-        exposed.append(transport.between(first, last) <= apart + TOLERANCE)
+        # many classes have few pairs of ends
+        pairs, which = np.unique(first * len(places) + last, return_inverse=True)
+        far = transport.between(pairs // len(places), pairs % len(places)) if len(places) else np.zeros(0)
+        exposed.append(far[which] <= apart + TOLERANCE)
     return _in_some(exposed, histograms)
 
 

@@ -24,6 +24,12 @@ _LEVELS = (
     ("basic_beta", "basic beta", "largest relative gain in confidence about a value"),
     ("enhanced_beta", "enhanced beta", "the same, bounded for frequent values"),
     ("delta_disclosure", "delta", "largest change, in logarithms, of a value's frequency"),
+    (
+        "skewed",
+        "open to skewness",
+        "records in a group where some value is more than twice as frequent as in the table",
+    ),
+    ("alike", "open to similarity", "records in a group whose values are no further apart than half of all there are"),
 )
 _ROLES = {"numeric": "a number", "categorical": "a category", "ordinal": "a value with an order"}
 _MISSING = {

@@ -15,6 +15,8 @@ from typer.testing import CliRunner
 
 from formulations import Microaggregation
 from optmodels import Conditions, Table
+from optmodels.audit import audit
+from optmodels.audit.levels import worse
 from optmodels.cli import app
 from optmodels.cli.guarding import guarded
 from optmodels.conditions import against
@@ -216,3 +218,19 @@ def test_the_command_promises_what_shuts_attacks_out(tmp_path: Path) -> None:
     refused = CliRunner().invoke(app, [*words, "--against", "linkage@0.1"])
     assert refused.exit_code == 1
     assert "skewness" in refused.output
+
+
+def test_an_audit_counts_them_by_attribute_and_parts_add_up() -> None:
+    frame = pd.DataFrame({"age": [1] * 4 + [2] * 4, "pay": ["a", "a", "b", "b", "c", "d", "e", "e"]})
+    order = {"pay": ["a", "b", "c", "d", "e"]}
+    found = audit(frame, quasi=["age"], sensitive=["pay"], ordered=order)
+    assert (found.sensitive["pay"].skewed, found.sensitive["pay"].alike) == (0, 8), "each half holds half of the order"
+    wider = audit(
+        frame.assign(pay=["a", "a", "b", "e", "c", "d", "e", "a"]), quasi=["age"], sensitive=["pay"], ordered=order
+    )
+    assert wider.sensitive["pay"].alike == 0
+    labels, table = np.array([0] * 4 + [1] * 4), table_of("equal", ["a1"] * 2 + ["b1"] * 2 + ["b2", "b2", "b3", "a2"])
+    assert objective_named("skewness@1.9", table).measure(labels) == 8  # type: ignore[misc]
+    doubled = worse(found.sensitive["pay"], found.sensitive["pay"])
+    assert (doubled.skewed, doubled.alike) == (0, 16)
+    assert "8 (100.0%)" in str(found)
