@@ -33,6 +33,8 @@ from optmodels.table.summary import Whole
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
 
+_COPIES_ON_WRITE = int(pd.__version__.split(".")[0]) >= 3  # what shares its data is safe from changes to the other
+
 
 class Table:
     """A frame with roles, checked when made; what solvers need is encoded when first asked for.
@@ -102,8 +104,8 @@ class Table:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The cleaned data: the columns kept, in their own order. A copy-on-write view, so changing it is harmless."""
-        return self._columns.frame.copy(deep=False)
+        """The cleaned data: the columns kept, in their own order. Changing it does not change the table."""
+        return self._columns.frame.copy(deep=not _COPIES_ON_WRITE)
 
     def as_read(self, frame: pd.DataFrame) -> pd.DataFrame:
         """A frame of this table's records with what is not anonymised in the words in which it was read.

@@ -31,7 +31,7 @@ from optmodels.table.importance import importance_weights
 from optmodels.table.missing import treat_missing
 from optmodels.table.reading import column_names, is_text_file, read_frame, without_missing_words
 from optmodels.table.roles import Roles
-from optmodels.table.spelling import typed
+from optmodels.table.spelling import decimals, typed
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,12 @@ def prepared(
         columns[name] = clipped(columns[name], name, ends, cleaning_report)
         written.pop(name, None)
     roles = _with_known_orders(roles, columns)
+    filled = [name for name, kind in roles.quasi.items() if kind == "numeric"] if roles.missing == "impute" else []
+    known = {
+        name: decimals(columns[name].to_numpy(np.float64, na_value=np.nan))
+        for name in filled
+        if columns[name].isna().any()
+    }
     columns, missing_report = treat_missing(columns, roles)
     for name in roles.quasi:  # whole numbers had to be floating ones to have gaps, of which none are left
         if name in counted and columns[name].dtype == np.float64:
@@ -115,6 +121,8 @@ def prepared(
     rows = kept_frame.index.to_numpy(np.int64) if len(kept_frame) < len(frame) else None
     kept_frame.index = words.index = pd.RangeIndex(len(kept_frame))
     encoded = Encoded(kept_frame, roles, words, people, rows)
+    if known:  # a mean that fills a gap has more decimals than anything that was measured
+        encoded.decimals.update(known)
     encoded.check()
     return Prepared(roles, encoded, dropped, missing_report, cleaning_report, repeated)
 

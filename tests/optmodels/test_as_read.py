@@ -126,6 +126,15 @@ def test_gaps_that_are_filled_are_filled_in_the_release(tmp_path: Path) -> None:
     assert left.frame["dose"].tolist() == ["2.50", "2.50"]
 
 
+def test_a_filled_gap_has_no_decimals_of_its_own(tmp_path: Path) -> None:
+    file = write(tmp_path / "in.csv", {"tall": ["1.5", "2.5", "", "4.1"], "age": ["20", "", "31", "45"]})
+    table = Table.from_file(file, quasi={"tall": "numeric", "age": "numeric"}, missing="impute")
+    assert table.decimals == {"tall": 1, "age": 0}
+    released = release(table, [0, 0, 1, 1], promise=Conditions(k=2)).frame
+    assert released["tall"].tolist() == [2.0, 2.0, 3.4, 3.4]
+    assert released["age"].tolist() == [26, 26, 38, 38]
+
+
 STORED = {
     "small": pa.array([1, 2, None, 4] * 10, pa.int8()),
     "huge": pa.array([2**62 + 1, None, 2**62 + 3, -1] * 10, pa.int64()),
