@@ -12,7 +12,7 @@ from optmodels.errors import InputError
 
 K = 5
 CLASSES = 30  # as in the study that MO-OBAM was published with
-SECONDS = 20.0
+SECONDS = 10.0
 FRONT_SECONDS = 8.0
 
 
@@ -23,6 +23,7 @@ def demo(
     """Anonymise German credit (1,000 people), show its audit before and after, and leave all of it in a folder."""
     from optmodels import front_folder
     from optmodels.cli import show
+    from optmodels.cli.compiled_beside import compiled_beside
     from optmodels.cli.output import check_outputs, page_writer, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of, solver_of
     from optmodels.cli.typed_command import source
@@ -39,7 +40,8 @@ def demo(
     problem = formulation_of("mo-obam", {"k": K}, {"n_clusters": str(CLASSES)}).build(table)
     free = formulation_of("mo-obam", {"k": K}, {}).build(table)
     with show.progress() as on_progress:
-        solution = solver_of("auto", {}).solve(problem, time_limit=SECONDS, on_progress=on_progress)
+        with compiled_beside(_first_front):
+            solution = solver_of("auto", {}).solve(problem, time_limit=SECONDS, on_progress=on_progress)
         front = front_solver_of(None, {}, None).pareto(free, time_limit=FRONT_SECONDS, on_progress=on_progress)
     release = solution.release()
     write_together(
@@ -62,3 +64,12 @@ def demo(
         "to choose other releases from (front/). Look at it, and leave with the one that you want:"
     )
     show.say(f"  optmodels explore {show.escaped(out / 'front')}")
+
+
+def _first_front() -> None:
+    """A front that nobody looks at: what it takes to find one is compiled on the way."""
+    from optmodels.cli.parts import formulation_of, front_solver_of
+    from optmodels.datasets import load
+
+    problem = formulation_of("mo-obam", {"k": K}, {}).build(load("german"))
+    front_solver_of(None, {}, None).pareto(problem, time_limit=0.2)
