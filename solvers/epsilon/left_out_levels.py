@@ -1,4 +1,7 @@
-"""A problem's own target against how many records are left out: the exact front, from the most that may be to none."""
+"""A problem's own target against how many records are left out: a front from the most that may be to none.
+
+By an exact solver it is exact; by any other every point is the best that it finds with at most so many left out.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,14 @@ def refuses(problem: Problem, solver: str) -> str | None:
     return None
 
 
-def explore(problem: Problem, solver: str, run: Run) -> None:
+def explore(problem: Problem, solver: str, run: Run, points: int | None = None) -> None:
     """The best with at most so many left out, then the best with fewer than that one has, until nobody is.
 
-    Every step's bound holds for all partitions with as few left out: what is certified is the point itself.
+    Every step's bound holds for all partitions with as few left out: what is certified is the point itself. With
+    `points` there are about so many steps, whatever the number that may be left out.
     """
     step, most = registry.solver(solver)(), problem.suppression.most
+    stride = 1 if points is None else max(1, most // points)
     run.details["complete"] = False
     while most >= 0 and not run.expired:
         seconds = None if run.time_limit is None else run.remaining / (1 + min(most, 3))
@@ -44,7 +49,8 @@ def explore(problem: Problem, solver: str, run: Run) -> None:
                 run.details["infeasible"] = answer.reason
             break
         run.keep(answer.labels, answer.bound, stop=answer.stop)
-        most = left_out(answer.labels) - 1
+        missing = left_out(answer.labels)
+        most = max(missing - stride, 0) if missing else -1
         run.report(f"{left_out(answer.labels)} left out: {len(run.front)} points")
     proven = all(point.status is Status.OPTIMAL for point in run.front)
-    run.details["complete"] = run.stop is Stop.CONVERGED and proven
+    run.details["complete"] = run.stop is Stop.CONVERGED and proven and stride == 1

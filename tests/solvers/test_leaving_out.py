@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import optmodels as om
-from formulations import Generalisation, LiangSamavi, MajeedHwang, Microaggregation
+from formulations import Aminifar, Generalisation, LiangSamavi, MajeedHwang, Microaggregation
 from optmodels.audit import audit
 from optmodels.errors import RefusedError
 from optmodels.folders.anonymize import anonymize_folder
@@ -20,9 +20,9 @@ from optmodels.structures import Priced
 from optmodels.suppression import left_out
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.roles import Roles
-from optmodels.testing import brute_force
+from optmodels.testing import brute_force, small_table
 from optmodels.testing.answers import check_against, check_solution
-from solvers import Blocks, LocalSearch, Milp
+from solvers import Blocks, LocalSearch, Milp, pareto, solve
 from solvers.local_search.leaving_out import who_pays, worth
 
 TOWNS = [["a1", "a"], ["a2", "a"], ["b1", "b"], ["b2", "b"], ["b3", "b"]]
@@ -191,3 +191,24 @@ def test_pyomo_views_of_hierarchies_decide_who_is_left_out(model: Any, price: fl
     assert best is not None
     check_against(found, best[1].values[problem.target.name])
     assert found.status is Status.OPTIMAL
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Generalisation(k=2, suppress=0.4, suppression_price=0.0, scheme="full-domain"),
+        Aminifar(n_clusters=3, alpha=2, suppress=0.4, suppression_price=0.0),
+    ],
+    ids=["levels", "centres"],
+)
+def test_a_front_of_how_many_are_left_out_has_single_answers(model: Any) -> None:
+    records = small_table(10)
+    problem = model.build(records)
+    target = problem.target.name
+    front = pareto(problem.with_objectives(target, "suppressed"), time_limit=20, seed=1)
+    found = {int(point.values["suppressed"]): point.values[target] for point in front}
+    assert len(found) > 1
+    for most, value in found.items():
+        alone = solve(problem.allowing(most), time_limit=20, seed=1)
+        assert value == pytest.approx(alone.value, rel=1e-6)
+    assert sorted(found.values(), reverse=True) == [found[most] for most in sorted(found)]
