@@ -31,7 +31,7 @@ class Tuning:
     """What a rule chose, from what, and what it chose on parts of the table.
 
     `candidates` has a row for every point that there was to choose from, `repeated` one for every repetition. `remarks`
-    say what to know about how it was done.
+    say what to know about how it was done. `records` are those that were chosen on, of the `whole` table's.
     """
 
     rule: str
@@ -40,6 +40,7 @@ class Tuning:
     repeated: pd.DataFrame = field(repr=False)
     model: Formulation = field(repr=False)
     records: int
+    whole: int
     remarks: tuple[str, ...] = ()
 
     @property
@@ -55,11 +56,11 @@ class Tuning:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The choice as parameters of the formulation, as far as it has them."""
+        """The choice as parameters of the formulation, as far as it has them; classes as large as those of the part."""
         known = self.model.parameters()
         found: dict[str, Any] = {"k": self.choice.k}
         if "n_clusters" in known:
-            found["n_clusters"] = self.choice.classes
+            found["n_clusters"] = round(self.choice.classes * self.whole / self.records)
         if "lam" in known and "objective" in known and not np.isnan(self.choice.lam):
             found |= {"objective": "lambda", "lam": float(f"{self.choice.lam:.3g}")}
         return found
@@ -165,11 +166,11 @@ def tune(
     if rule == "one-se" and table.target is None:
         raise InputError("The rule 'one-se' is about what a classifier learns, and no target is named: give target=.")
     draw = np.random.default_rng(seed)
-    remarks = []
+    remarks, everyone = [], table.n
     if table.n > most_records:
         remarks.append(
             f"Chosen on {most_records:,} of {table.n:,} records, drawn at random: at the same k the whole table loses "
-            "less."
+            "less. The number of classes below is for the whole table, at the same average size."
         )
         table = table.take(np.sort(draw.choice(table.n, most_records, replace=False)))
     size = max(2, int(_PART * table.n))
@@ -196,7 +197,7 @@ def tune(
         for each in choices[1:]
     ]
     repeated = pd.DataFrame(again, columns=["k", "classes", "size", "lam", "lost"])
-    return Tuning(rule, choices[0], listed, repeated, model, table.n, tuple(remarks))
+    return Tuning(rule, choices[0], listed, repeated, model, table.n, everyone, tuple(remarks))
 
 
 def _model(formulation: str | Formulation, parameters: Mapping[str, Any]) -> Formulation:

@@ -121,6 +121,13 @@ def test_without_sensitive_attributes_only_k_and_the_classes_are_chosen(people: 
     assert found.choice.guessed == 0
 
 
+def test_a_part_stands_for_a_large_table_and_its_classes_are_as_large(people: Table) -> None:
+    found = tune(people, rule="cost", repeats=0, evaluations=30, jobs=1, most_records=30)
+    assert (found.records, found.whole) == (30, 60)
+    assert found.parameters["n_clusters"] == 2 * found.choice.classes
+    assert "30 of 60 records" in found.lines()[-1]
+
+
 def test_what_cannot_be_tuned_is_said(people: Table) -> None:
     with pytest.raises(InputError, match="Did you mean 'knee'"):
         tune(people, rule="kne")
