@@ -129,7 +129,7 @@ def tune(
     )
     for line in found.lines():
         show.say(show.escaped(line))
-    show.say(f"Next: {show.escaped(command)}")
+    show.say(f"Next, with the same columns and conditions: {show.escaped(command)}")
     if out is not None:
         show.say(f"Written: {show.escaped(out)}")
 
