@@ -38,6 +38,8 @@ def test_published_files_name_their_source() -> None:
         ("mo_obam_table_b3", {"n_clusters": 90, "lam": 0.1, "k": 5}, "linkage_0.1", 45),
         ("majeed_hwang_table_9", {"k": 35}, "majeed-hwang", 158.82),
         ("mo_obam_table_b5", {"n_clusters": 28, "lam": 0.0001, "k": 15}, "homogeneity", 9),
+        ("mo_obam_table_7", {"model": "zheng", "k": 15}, "linkage_0.05", 21607),
+        ("mo_obam_tables_c10_c11", {"table": "C11", "feature": "age"}, "published", 0.0995),
         ("mo_obam_table_b6", {"n_clusters": 80, "lam": 0.0001, "k": 5}, "homogeneity", 3),
         ("mass_table_3", {"scale": "large", "classifier": "knn"}, "train_accuracy", 0.735),
         ("mass_table_5", {"scale": "very large", "k": 9}, "score", 0.547),
