@@ -22,6 +22,8 @@ from optmodels.solver import FrontSolver
 from optmodels.table.role_types import Kind, Missing, Scaling
 from optmodels.table.roles import Roles
 
+LARGE = 16 << 20  # bytes of a file that the server does not read itself
+
 # What a column can be on the page, and the words for it.
 ROLES: Mapping[str, str] = {
     "numeric": "quasi-identifier, a number",
@@ -41,6 +43,12 @@ class DataFile:
     def __init__(self, place: str) -> None:
         self.place = place if place in DATASETS else str(Path(place).expanduser())
         self.name = place if place in DATASETS else Path(self.place).name
+
+    @property
+    def large(self) -> bool:
+        """Whether looking at it takes so long, or so much memory, that another process had better do it."""
+        path = Path(self.place)
+        return self.place not in DATASETS and path.is_file() and path.stat().st_size > LARGE
 
     @cached_property
     def inspection(self) -> Inspection:
@@ -66,8 +74,11 @@ class DataFile:
             "roles": dict(ROLES),
             "missing": list(get_args(Missing)),
             "scaling": list(get_args(Scaling)),
-            "folder": str(free_folder(Path.cwd() / f"{Path(self.name).stem}-front")),
         }
+
+    def free_folder(self) -> str:
+        """A folder that a front of it can be kept in."""
+        return str(free_folder(Path.cwd() / f"{Path(self.name).stem}-front"))
 
 
 def _proposed(name: str, column: Mapping[str, Any], known: Roles | None) -> str:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from optmodels.errors import InputError, OptmodelsError
 from optmodels.explorer import commands
-from optmodels.explorer.data_files import matrix
+from optmodels.explorer.data_files import DataFile, matrix
 from optmodels.explorer.fronts import SavedFront
 from optmodels.explorer.points import Points, checked_number
 from optmodels.explorer.reply import Reply, json_reply
@@ -38,6 +38,8 @@ class Looker:
         match what:
             case "matrix":
                 return json_reply(matrix(given["under"]))
+            case "inspect":
+                return json_reply(DataFile(given["place"]).document())
             case "metric":
                 front = self._front(given)
                 return json_reply({"name": given["metric"], "values": front.measure(given["metric"])})

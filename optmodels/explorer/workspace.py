@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Lock
@@ -56,6 +57,7 @@ class Workspace:
         self.files: Shelf[DataFile] = Shelf("file")
         self.asides = Asides()
         self.jobs = Jobs()
+        self._seen: dict[str, dict[str, Any]] = {}
         for place in places:
             self.open(place)
 
@@ -87,7 +89,17 @@ class Workspace:
                 f"'{place}' is of no kind that the explorer opens: folders of fronts, studies in "
                 f"{', '.join(STUDY_ENDINGS)}, and data in {', '.join(DATA_ENDINGS)}."
             )
-        return [self._opened("file", self.files, str(path.resolve()), DataFile(str(path)))]
+        opened = self._opened("file", self.files, str(path.resolve()), DataFile(str(path)))
+        self._seen.pop(opened["id"], None)  # what is opened again may have changed
+        return [opened]
+
+    def seen(self, number: str) -> dict[str, Any]:
+        """What was seen in a file, by another process where it is large; remembered."""
+        if number not in self._seen:
+            file = self.files[number]
+            document = json.loads(self.asides.ask("inspect", file.place).body) if file.large else file.document()
+            self._seen[number] = document
+        return {**self._seen[number], "folder": self.files[number].free_folder()}
 
     def _opened(self, kind: str, shelf: Shelf[Thing], place: str, thing: Thing) -> dict[str, str]:
         return {"kind": kind, "id": shelf.put(place, thing), "name": str(getattr(thing, "name", place))}

@@ -67,9 +67,10 @@ path.bound { fill: none; stroke: var(--before); stroke-width: 1.2; stroke-dashar
 .line-key { display: inline-flex; align-items: center; gap: .4rem; margin-right: 1.1rem; font-size: .9rem; }
 td.number, th.number { text-align: right; padding-right: 0; padding-left: .6rem; }
 td.number + td:not(.number), th.number + th:not(.number) { padding-left: 1.4rem; }
-table.stack thead th { overflow-wrap: break-word; }
+table.stack:not(.plain) thead th { overflow-wrap: break-word; }
 table.even { table-layout: fixed; } table.stack.even th:first-child { width: 24%; overflow-wrap: anywhere; }
-table.stack.plain th:first-child { width: auto; } table.plain { font-size: .9rem; overflow-wrap: break-word; }
+table.stack.plain th:first-child { width: auto; } table.plain { font-size: .9rem; }
+table.plain th, table.plain td { min-width: 4rem; }
 details > summary { cursor: pointer; font-weight: 600; margin: 1rem 0 .4rem; }
 code, pre { font: .9em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 pre { background: var(--tint); padding: .7rem .9rem; border-radius: .4rem; white-space: pre-wrap;

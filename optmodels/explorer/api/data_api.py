@@ -14,7 +14,7 @@ from optmodels.explorer.workspace import Workspace
 
 
 def _file(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -> object:
-    return {"id": at["file"], **workspace.files[at["file"]].document()}
+    return {"id": at["file"], **workspace.seen(at["file"])}
 
 
 def _choices(_: Workspace, __: Mapping[str, str], ___: Mapping[str, Any]) -> object:
@@ -33,7 +33,7 @@ def _run(workspace: Workspace, at: Mapping[str, str], given: Mapping[str, Any]) 
     known = DATASETS[file.place].roles if file.place in DATASETS else None
     chosen = {str(name): str(role) for name, role in dict(given.get("roles") or {}).items()}
     roles = data_files.roles_of(chosen, str(given.get("missing")), str(given.get("scaling")), known)
-    roles.columns_kept(list(file.inspection.columns))
+    roles.columns_kept([column["name"] for column in workspace.seen(at["file"])["columns"]])
     objectives = [str(name) for name in given.get("objectives") or []]
     if len(objectives) == 1:
         raise InputError(f"A front needs two objectives or more, not '{objectives[0]}' alone.")

@@ -161,7 +161,7 @@ export async function frontView(main, { model, workspace }) {
       model.rows.length <= MANY && status.includes("optimal") ? el("li", {}, sign("circle", 5, { fill: colours.soft }), "proven best") : null,
       model.rows.length <= MANY && status.some((one) => one !== "optimal") ? el("li", {}, sign("circle", 5, { stroke: colours.soft, width: 1.7 }), "found, not proven best") : null,
       proofs ? [el("li", {}, swatch({ background: colours.proven, opacity: "0.35", "border-radius": "2px" }), "proven: nothing can be here"), el("li", {}, swatch({ background: colours.gap, opacity: "0.5", "border-radius": "2px" }), "not decided: something better may be here")] : null,
-      model.published.length ? el("li", {}, sign("square", 4, { stroke: colours.soft, width: 1.5 }), "published by others") : null,
+      look.way === "plane" && model.published.length ? el("li", {}, sign("square", 4, { stroke: colours.soft, width: 1.5 }), "published by others") : null,
       model.together && model.comparable ? [el("li", {}, "– – attained by half of the fronts"), el("li", {}, "··· attained by all")] : null,
       el("li", {}, sign("star", 5, { fill: colours.best, stroke: colours.ink }), "recommended"),
       model.selected >= 0 ? el("li", {}, sign("circle", 6, { stroke: colours.chosen, width: 2.5 }), "selected") : null,
@@ -169,7 +169,7 @@ export async function frontView(main, { model, workspace }) {
   }
 
   function showCard() {
-    fill(counted, model.count === model.rows.length ? `${model.count} points. Drag over the picture to keep those within; a click selects, a click with Shift compares.` : `${model.count} of ${model.rows.length} points are within the filters. `,
+    fill(counted, model.count === model.rows.length ? `${model.count} points. ${hint[look.way]}; a click selects, a click with Shift compares.` : `${model.count} of ${model.rows.length} points are within the filters. `,
       model.count === model.rows.length ? null : action("Show all", () => { model.filter({}); chart.draw(); showSliders(); showCard(); showList(); }));
     fill(card, pointCard(model, { choose, pointing, point: () => { pointing = !pointing; showCard(); } }));
   }
@@ -232,6 +232,7 @@ export async function frontView(main, { model, workspace }) {
       return false;
     }
   };
+  const hint = { plane: "Drag over the picture to keep those within", solid: "Drag to turn the box", parallel: "Drag along an axis to keep what crosses it there" };
   const ways = { plane: "2-D", solid: "3-D", parallel: "Parallel" };
   const controls = el("div");
 
@@ -239,7 +240,7 @@ export async function frontView(main, { model, workspace }) {
     fill(controls,
       el("div", { class: "bar" },
         el("div", { class: "axis", role: "group", "aria-label": "How to draw the front" }, Object.entries(ways).map(([way, text]) => el("button", {
-          type: "button", "aria-pressed": String(way === look.way), on: { click: () => { look.way = way; showControls(); showChart(); } },
+          type: "button", "aria-pressed": String(way === look.way), on: { click: () => { look.way = way; showControls(); showChart(); showLegend(); showCard(); } },
         }, text))),
         look.way === "parallel" ? null : [axisChoice("Across", "x"), axisChoice("Up", "y"), look.way === "solid" ? axisChoice("Deep", "z") : null],
         el("div", { class: "axis save", role: "group", "aria-label": "Save the picture" }, action("SVG", () => chart.saveSvg("front.svg"), { title: "Save the picture as SVG" }), action("PNG", () => chart.savePng("front.png"), { title: "Save the picture as PNG" }))),

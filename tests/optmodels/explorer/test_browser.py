@@ -9,7 +9,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +22,12 @@ import pandas as pd
 import psutil
 import pytest
 
+from optmodels.cli import app
+from optmodels.explorer.server import Explorer
+from optmodels.explorer.workspace import Workspace
+from optmodels.study import DatasetSpec, FormulationSpec, SolverSpec, Study, store
+from optmodels.study.attempt import attempt
+from optmodels.study.trials import trials_of
 from tests.optmodels.explorer.conftest import HOSTILE, LONG, RIGHT_TO_LEFT
 
 if TYPE_CHECKING:
@@ -140,7 +148,9 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def test_from_a_file_to_an_audited_release(browser: Any, serve: Any, artefacts: Path, tmp_path: Path) -> None:
+def test_from_a_file_to_an_audited_release(
+    browser: Any, serve: Any, artefacts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     served = serve(str(patients(tmp_path / "patients.csv")))
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     page: Page = context.new_page()
@@ -172,7 +182,6 @@ def test_from_a_file_to_an_audited_release(browser: Any, serve: Any, artefacts: 
     seen = Seen(page, artefacts, seen.wrong, seen.asked)
     page.goto(place)
     page.get_by_text(re.compile(r"seconds, [1-9]\d* points")).wait_for()
-    page.wait_for_timeout(1000)
     seen.picture("2-live")
     page.get_by_role("button", name="Stop, and keep what was found").click()
     page.get_by_role("button", name="Look at the front").click()
@@ -209,7 +218,7 @@ def test_from_a_file_to_an_audited_release(browser: Any, serve: Any, artefacts: 
     # A wish, which is solved with a proof of how good the answer is.
     wished = page.get_by_role("group", name="entropy (higher is better)").get_by_label("at least")
     wished.fill("1.2")
-    page.get_by_label("Seconds to solve").fill("4")
+    page.get_by_label("Seconds to solve").fill("2")
     page.get_by_role("button", name="Solve for this").click()
     page.get_by_role("heading", name="Wish: entropy 1.2").wait_for()
     page.get_by_text("It keeps the wish").or_(page.get_by_text("had something at least as good")).wait_for()
@@ -237,18 +246,13 @@ def test_from_a_file_to_an_audited_release(browser: Any, serve: Any, artefacts: 
     seen.picture("9-point")
     assert serious(page) == []
 
-    command = [
-        sys.executable,
-        "-m",
-        "optmodels",
-        "audit",
-        str(release),
-        "--quasi",
-        "age,postcode",
-        "--sensitive",
-        "illness",
-    ]
-    found = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True, check=True).stdout)
+    with pytest.raises(SystemExit) as ended:
+        app(
+            ["audit", str(release), "--quasi", "age,postcode", "--sensitive", "illness", "--json"],
+            prog_name="optmodels",
+        )
+    assert not ended.value.code
+    found = json.loads(capsys.readouterr().out)
     assert found["k"] >= 3
     assert found["records"] == 40
     assert points >= 1
@@ -264,31 +268,105 @@ def test_from_a_file_to_an_audited_release(browser: Any, serve: Any, artefacts: 
     assert served.end() == []
 
 
-def test_hostile_names_are_shown_as_text_in_light_and_dark(
-    browser: Any, serve: Any, artefacts: Path, saved: Path
-) -> None:
-    served = serve(str(saved), str(saved.parent / "people.csv"))
-    context = browser.new_context(viewport={"width": 390, "height": 844}, color_scheme="dark", accept_downloads=True)
-    page: Page = context.new_page()
-    seen = Seen(page, artefacts)
-    page.goto(served.address)
-    page.get_by_role("heading", name="Front of").wait_for()
-    seen.picture("10-narrow-and-dark")
-    assert serious(page) == []
-    page.get_by_role("button", name="Select point 1", exact=True).click()
-    page.get_by_role("link", name="Look at this point").click()
-    page.get_by_role("heading", name="Riskiest classes").wait_for()
-    text = page.inner_text("main")
-    assert HOSTILE in text
-    assert RIGHT_TO_LEFT in text
-    assert "<img src=x" in text
-    assert LONG[:100] in text
-    seen.picture("11-hostile-point")
-    page.goto(f"{served.address}#file/1")
-    page.get_by_role("heading", name="From people.csv to a front").wait_for()
-    assert page.get_by_label(f"Role of {HOSTILE}").count() == 1
-    seen.picture("12-hostile-file")
-    assert "owned" not in page.title()
-    assert page.locator("main script, main img").count() == 0
-    seen.settle()
-    context.close()
+@contextmanager
+def served_here(*places: str) -> Iterator[str]:
+    """An explorer in this process, which is there sooner than a command; its address."""
+    explorer = Explorer(Workspace(places))
+    threading.Thread(target=explorer.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+    try:
+        yield explorer.gate.address
+    finally:
+        explorer.shutdown()
+        explorer.server_close()
+
+
+def test_hostile_names_are_shown_as_text_in_light_and_dark(browser: Any, artefacts: Path, saved: Path) -> None:
+    with served_here(str(saved), str(saved.parent / "people.csv")) as address:
+        context = browser.new_context(
+            viewport={"width": 390, "height": 844}, color_scheme="dark", accept_downloads=True
+        )
+        page: Page = context.new_page()
+        seen = Seen(page, artefacts)
+        page.goto(address)
+        page.get_by_role("heading", name="Front of").wait_for()
+        seen.picture("10-narrow-and-dark")
+        assert serious(page) == []
+        page.get_by_role("button", name="Select point 1", exact=True).click()
+        page.get_by_role("link", name="Look at this point").click()
+        page.get_by_role("heading", name="Riskiest classes").wait_for()
+        text = page.inner_text("main")
+        assert HOSTILE in text
+        assert RIGHT_TO_LEFT in text
+        assert "<img src=x" in text
+        assert LONG[:100] in text
+        seen.picture("11-hostile-point")
+        assert serious(page) == []
+        page.set_viewport_size({"width": 1200, "height": 900})
+        seen.picture("11-hostile-point-wide")
+        page.goto(f"{address}#compare/1/0/1/1")
+        page.get_by_role("heading", name="What differs").wait_for()
+        seen.picture("12-hostile-compared")
+        page.goto(f"{address}#file/1")
+        page.get_by_role("heading", name="From people.csv to a front").wait_for()
+        assert page.get_by_label(f"Role of {HOSTILE}").count() == 1
+        seen.picture("12-hostile-file-wide")
+        page.get_by_role("cell", name="● proven").first.wait_for()
+        page.set_viewport_size({"width": 390, "height": 844})
+        seen.picture("12-hostile-file")
+        assert "owned" not in page.title()
+        assert page.locator("main script, main img").count() == 0
+        seen.settle()
+        context.close()
+
+
+def test_a_wish_that_is_met_counts_no_further(browser: Any, saved: Path) -> None:
+    """Of all points that have the entropy that was wished, the best in all is recommended, not the extreme."""
+    with served_here(str(saved)) as address:
+        page: Page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(address)
+        page.get_by_role("heading", name="Front of").wait_for()
+        front = pd.read_parquet(saved / "front.parquet")
+        wished = float(front["entropy"].median())
+        page.get_by_role("group", name="entropy (higher is better)").get_by_label("wish").fill(str(wished))
+        scaled = (front[["loss", "entropy"]] - front[["loss", "entropy"]].min()) / np.ptp(
+            front[["loss", "entropy"]].to_numpy(), axis=0
+        )
+        met = front["entropy"] >= wished
+        best = int((scaled["loss"] - scaled["entropy"])[met].idxmin())
+        page.get_by_role("button", name=f"point {best}", exact=True).wait_for()
+        page.close()
+
+
+def test_a_study(browser: Any, artefacts: Path, tmp_path: Path) -> None:
+    """Profiles, anytime curves, ranks, attainment and a run that is looked into."""
+    roles = {"quasi": {"age": "numeric", "postcode": "categorical"}, "sensitive": "illness", "others": "drop"}
+    study = Study(
+        HOSTILE,
+        [DatasetSpec(file=str(patients(tmp_path / "patients.csv", 20)), roles=roles)],
+        [FormulationSpec("mo-obam", {"k": [3, 4]})],
+        [SolverSpec(name, {"evaluations": 30}) for name in ("nsga2", "spea2")],
+        seeds=2,
+        answer="front",
+        warm_up=False,
+    )
+    trials = trials_of(study)
+    with store.opened(tmp_path / "runs.db") as runs:  # without processes of their own, which take their time to start
+        runs.plan(study.name, trials)
+        for trial in trials:
+            runs.write(trial.key, attempt(trial, lambda *_: None))
+    with served_here(str(tmp_path / "runs.db")) as address:
+        context = browser.new_context(viewport={"width": 390, "height": 844})
+        page: Page = context.new_page()
+        seen = Seen(page, artefacts)
+        page.goto(address)
+        page.get_by_role("heading", name=f"Study {HOSTILE}").wait_for()
+        for title in ("Performance profile of values", "Anytime", "Mean ranks", "Attainment"):
+            page.get_by_role("heading", name=title).first.wait_for()
+        page.get_by_role("button", name="Look at the run").first.click()
+        page.get_by_text("points of its front").wait_for()
+        seen.picture("13-study")
+        assert serious(page) == []
+        assert page.title() == f"Study {HOSTILE} – optmodels"  # a name, not something that was run
+        seen.settle()
+        context.close()

@@ -24,7 +24,7 @@ from optmodels.explorer.telling import Teller
 from optmodels.matrix import mixed_table
 from optmodels.table.roles import Roles
 from solvers.epsilon import Epsilon
-from tests.optmodels.explorer.conftest import HOSTILE, Client
+from tests.optmodels.explorer.conftest import HOSTILE, Client, people
 
 ROLES = {"age": "numeric", HOSTILE: "categorical", "illness": "sensitive", "name": "identifier"}
 
@@ -233,3 +233,18 @@ def test_a_process_that_dies_while_it_looks_is_told(client: Client, monkeypatch:
     assert "Ask again" in json.loads(body)["error"]
     monkeypatch.undo()
     assert client.json("api/fronts/1/points/1")["point"] == 1
+
+
+def test_a_large_file_is_looked_at_by_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: Client
+) -> None:
+    data = tmp_path / "people.csv"
+    people(30).to_csv(data, index=False)
+    workspace = client.explorer.workspace
+    number = client.json("api/open", {"place": str(data)})["opened"][0]["id"]
+    here = client.json(f"api/files/{number}")
+    monkeypatch.setattr("optmodels.explorer.data_files.LARGE", 10)
+    monkeypatch.setattr("optmodels.explorer.data_files.inspect_file", None)  # the server reads nothing of it
+    client.json("api/open", {"place": str(data)})
+    assert workspace.files[number].large
+    assert client.json(f"api/files/{number}") == here
