@@ -210,6 +210,8 @@ class Conditions(SensitiveConditions):
                 f"k={self.k} cannot hold: the {table.n:,} records are of only {table.n_people:,} people "
                 f"('{table.roles.person}'). Lower k or give records of more people."
             )
+        if not self.needs_sensitive:
+            return None
         test = self.compile(table)
         everyone = np.bincount(test.codes.ravel(), minlength=int(test.starts[-1])).astype(np.int64)
         for j, name in enumerate(table.sensitive):
