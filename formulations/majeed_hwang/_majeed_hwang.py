@@ -186,6 +186,10 @@ class MajeedHwangProblem(Problem):
             broken["disclosure"] = int(reached > self.most_disclosure + TOLERANCE)
         return broken
 
+    def prepare(self) -> None:
+        """Grow the forests that weights of attributes come from: they belong to the model, not to its solution."""
+        _ = self.usefulness
+
     def impossible(self) -> str | None:
         """No release discloses less than one in which everyone looks the same."""
         everyone = np.zeros(self.n, np.int64)

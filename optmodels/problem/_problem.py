@@ -226,6 +226,10 @@ class JudgedOtherwise(Problem):
         """The violations of the original."""
         return self.original.violations(labels)
 
+    def prepare(self) -> None:
+        """What the original has to know."""
+        self.original.prepare()
+
     def impossible(self) -> str | None:
         """Why the original has no solution, or None."""
         return self.original.impossible()

@@ -145,6 +145,12 @@ class Judge(ABC):
             )
         return canonical(array)
 
+    def prepare(self) -> None:  # noqa: B027 (most have nothing to prepare)
+        """Find out what takes a while and must be known before anything is judged.
+
+        Solvers ask for it before their time runs.
+        """
+
     def impossible(self) -> str | None:
         """Why no partition can satisfy the conditions, or None when that is not known."""
         return self.conditions.impossible(self.table, self.suppression.most)

@@ -111,6 +111,7 @@ class Solver(ABC):
         _check(time_limit, seed)
         _raise(self.name, self.refuses(problem), solvers_for(problem))
         warm = None if start is None else problem.check(start)
+        problem.prepare()
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm)
         try:
             with run.interrupt.listening(), telling(run.compiling):
@@ -189,6 +190,7 @@ class FrontSolver(Solver):
         """The front found; a time limit or Ctrl-C returns what there is so far."""
         _check(time_limit, seed)
         _raise(self.name, self.refuses_front(problem), solvers_for(problem, front=True))
+        problem.prepare()
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress)
         try:
             if reason := problem.impossible():
