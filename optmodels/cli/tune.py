@@ -69,14 +69,17 @@ def tune(
         Path | None,
         typer.Option(metavar="FILE", help="Write all candidates as CSV.", rich_help_panel=options.FILES),
     ] = None,
+    report: options.Report = None,
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Choose k, the number of classes and lambda from fronts by a rule, and say how sure the choice is."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, put_json, write_together
+    from optmodels.cli.output import check_outputs, page_writer, put_json, write_together
     from optmodels.cli.parts import formulation_of
     from optmodels.cli.source import table_of
+    from optmodels.cli.tuning_page import page
+    from optmodels.cli.typed_command import source
     from optmodels.tuning import RULES
     from optmodels.tuning import tune as choose
 
@@ -86,7 +89,7 @@ def tune(
         raise unknown("--rule", rule, RULES)
     if "k" in promise:
         raise InputError("--k is what tune chooses: leave it out.")
-    check_outputs({"--out": out}, inputs=[Path(data), roles, *columns.files], force=force)
+    check_outputs({"--out": out, "--report": report}, inputs=[Path(data), roles, *columns.files], force=force)
     model = formulation_of(formulation, {"k": 2, **promise}, pairs("--param", param or ()))
     table = table_of(data, columns.read(), roles)
     with show.steps("tune") as on_step:
@@ -107,10 +110,13 @@ def tune(
     if out is not None:
         write_together([(out, lambda file: found.candidates.to_csv(file, index=False))])
     command = _command(data, formulation, found.parameters)
+    best = found.candidates.sort_values("lost").groupby("k", sort=True).first().reset_index()
+    if report is not None:
+        text = page(list(found.lines()), found.parameters, best, command, source(data))
+        write_together([(report, page_writer(text))])
     if json:
         put_json({**found.to_dict(), "command": command})
         return
-    best = found.candidates.sort_values("lost").groupby("k", sort=True).first().reset_index()
     show.say("The least loss at each k:")
     titles = ["k", "classes", "lost of one class", "people found", "values guessed", "entropy, bits"]
     show.grid(
@@ -132,6 +138,8 @@ def tune(
     show.say(f"Next, with the same columns and conditions: {show.escaped(command)}")
     if out is not None:
         show.say(f"Written: {show.escaped(out)}")
+    if report is not None:
+        show.say(f"Written: {show.escaped(report)}")
 
 
 def _command(data: str, formulation: str, parameters: dict[str, Any]) -> str:
