@@ -23,6 +23,8 @@ from optmodels.price import Codes, Floats, Price
 _ONE_BY_ONE = 100_000
 # Fewer units in all matrices together are decoded by one core: on a busy machine, waiting for the others takes longer.
 _FEW = 20_000
+# Units that are decoded between two looks at the flag that ends a search.
+_PIECE = 40_000
 _LARGEST_KEY = 2.0**62
 
 
@@ -32,7 +34,7 @@ class Matrices(NamedTuple):
     numeric: Floats
     codes: Codes
 
-    def only(self, chosen: NDArray[np.int64]) -> Matrices:
+    def only(self, chosen: NDArray[np.int64] | slice) -> Matrices:
         """Some of the matrices."""
         return Matrices(self.numeric[chosen], self.codes[chosen])
 
@@ -186,14 +188,21 @@ class CentroidSpace:
         return Decoded(coarse, found, self._fine, dict(zip(unmended.tolist(), again.labels, strict=True)))
 
     def _decoded(self, units: Units, asked: Asked, matrices: Matrices, mend: bool) -> Partitions:
-        usual = get_num_threads()
-        if len(matrices.numeric) * len(units.counts) < _FEW:
+        usual, many = get_num_threads(), len(matrices.numeric)
+        if many * len(units.counts) < _FEW:
             set_num_threads(1)
+        step = max(2 * usual, _PIECE // max(1, len(units.counts)))
+        found: list[Partitions] = []
         try:
-            found: Partitions = decode_all(units, self.test, asked, *matrices, self.fixed, mend)
+            for at in range(0, max(1, many), step):
+                piece = matrices.only(slice(at, at + step))
+                if at and self.halt[0]:
+                    found.append(_given_up(found[0], many - at, self.price.n))
+                    break
+                found.append(decode_all(units, self.test, asked, *piece, self.fixed, mend))
         finally:
             set_num_threads(usual)
-        return found
+        return found[0] if len(found) == 1 else Partitions(*map(np.concatenate, zip(*found, strict=True)))
 
     def labels(self, decision: Floats, *, mend: bool = True) -> Labels:
         """The class of each record under one flat decision."""
@@ -226,3 +235,17 @@ class CentroidSpace:
             matrix[: len(kept), d + j] = tally.reshape(len(kept), n_codes).argmax(axis=1)
         matrix[len(kept) :] = matrix[0]  # copies have no class of their own
         return matrix.ravel()
+
+
+def _given_up(like: Partitions, many: int, n: int) -> Partitions:
+    """Matrices that there was no time for, told as those that no mending could help."""
+    return Partitions(
+        labels=np.zeros((many, like.labels.shape[1]), like.labels.dtype),
+        prices=np.full(many, np.inf),
+        classes=np.ones(many, np.int64),
+        homogeneous=np.full(many, n),
+        closeness=np.full(many, np.inf),
+        entropies=np.zeros((many, like.entropies.shape[1])),
+        linkable=np.full((many, like.linkable.shape[1]), n),
+        missing=np.full(many, n),
+    )

@@ -187,3 +187,19 @@ def test_only_what_is_asked_for_is_measured() -> None:
     decisions = decisions_of(space, 2, 0)
     assert not space.decode(decisions).partitions.closeness.any()
     assert space.decode(decisions, Asked(np.array([0.2]), True)).partitions.linkable.shape == (2, 1)
+
+
+def test_pieces_do_not_matter_and_those_without_time_are_not_feasible(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = MoObam(k=3).build(small_table(40, seed=2))
+    space = CentroidSpace(problem.price, problem.test, 6)
+    decisions = np.random.default_rng(0).normal(size=(30, space.size))
+    whole = space.decode(decisions).partitions
+    monkeypatch.setattr("optmodels.centroids.space._PIECE", 1)
+    for one, other in zip(whole, space.decode(decisions).partitions, strict=True):
+        assert (one == other).all()
+    space.halt[0] = 1
+    halted = space.decode(decisions).partitions
+    done = halted.missing == 0
+    assert 0 < done.sum() < len(decisions)
+    assert (halted.labels[done] == whole.labels[done]).all()
+    assert np.isinf(halted.prices[~done]).all()
