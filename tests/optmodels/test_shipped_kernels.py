@@ -1,4 +1,4 @@
-"""Code that came with the package is taken where nothing was compiled here, for the very sources that it was made of."""
+"""Code that came with the package is taken where nothing was compiled here, for the sources that it was made of."""
 
 from __future__ import annotations
 
