@@ -62,9 +62,17 @@ def test_a_front_counts_people(run: Run, visits: Path) -> None:
     assert json.loads(made.stdout)["audit"]["k"] >= 3
 
 
-def test_a_folder_is_refused(run: Run, visits: Path) -> None:
+def test_a_folder_counts_people(run: Run, visits: Path) -> None:
     Path("visits").mkdir()
-    pd.read_csv(visits).to_parquet("visits/part.parquet")
-    refused = run("anonymize", "visits", *QUICK[:-2], "--person", "patient", "--out", "released")
-    assert refused.exit_code != 0
-    assert "read it as one table" in " ".join(refused.output.split())
+    frame = pd.read_csv(visits)
+    frame.iloc[:10].to_parquet("visits/a.parquet")
+    frame.iloc[10:].to_parquet("visits/b.parquet")
+    words = (*QUICK[:-1], "blocks", "--option", "workers=1", "--person", "patient", "--out", "released")
+    made = run("anonymize", "visits", *words, "--json")
+    assert made.exit_code == 0, made.output
+    told = json.loads(made.stdout)["audit"]
+    assert told["records"] == 30
+    assert told["k"] >= 3
+    released = pd.read_parquet("released")
+    assert "patient" not in released.columns
+    assert len(released) == 30
