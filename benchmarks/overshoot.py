@@ -135,6 +135,7 @@ def answered(case: Case) -> Outcome:
 
     began = perf_counter()
     problem = problem_of(case)
+    problem.prepare()
     solver = registry.solver(case.solver)()
     built, used = perf_counter(), busy()
     try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
@@ -22,11 +23,12 @@ from optmodels.structures import EntropyLevels, Priced, compiled_price
 from solvers.epsilon.class_counts import Needs
 from solvers.epsilon.gibbs_bound import Column, GibbsBound, least_price
 from solvers.epsilon.gibbs_pricing import Kinds
-from solvers.epsilon.least_size import least_size
+from solvers.epsilon.least_size import least_size, most_of_all, seconds_for
 
 _MOST_RECORDS = 2_000
 _MOST_NUMERIC = 3
 _RANGE_SHARE = 0.4  # of the time a level is given, for one range of ways to share
+_SIZES_SHARE = 0.1  # of the time that is left, for finding out what sizes of classes allow
 _NARROW = 1e-3  # bits: a range of ways is not halved further
 _SAFE = 1e-9  # relative: sums of many duals carry their rounding
 _EQUAL = 1e-9  # bits
@@ -97,7 +99,15 @@ class LevelBounds:
         """What every class needs when the first attribute's least entropy lies in a range."""
         rest = [max(0.0, entropy - high - float(self.most[1:].sum() - most)) for most in self.most[1:]]
         needs = Needs(np.array([low, *rest]), entropy, self.k)
-        return needs._replace(k=least_size(self.kinds.whole, needs))
+        most = self._most_of_all
+        return needs if most is None else needs._replace(k=least_size(self.kinds.whole, needs, most))
+
+    @cached_property
+    def _most_of_all(self) -> Floats | None:
+        """What sizes of classes allow; not found out where that would take much of the time that is left."""
+        left = self.run.remaining if self.run.time_limit is not None else inf
+        whole = self.kinds.whole
+        return most_of_all(whole) if seconds_for(whole) < _SIZES_SHARE * left else None
 
 
 class LevelProof:

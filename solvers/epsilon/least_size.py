@@ -15,10 +15,13 @@ from solvers.epsilon.class_counts import Ints, Needs
 
 _WEIGHTS = np.linspace(0.0, 1.0, 11)
 _EQUAL = 1e-9  # bits
+_SECONDS = 3e-7  # for a value and a pair of records, on a slow machine
 
 
-def least_size(whole: list[Ints], needs: Needs) -> int:
+def least_size(whole: list[Ints], needs: Needs, most: Floats | None = None) -> int:
     """A size that no class under these needs falls below, when everyone together has the counts `whole`.
+
+    `most` is `most_of_all(whole)`, for who asks more than once.
 
     >>> least_size([np.array([3, 3])], Needs(np.array([1.0]), 1.0, 2)), least_size(
     ...     [np.array([3, 2])], Needs(np.array([0.97]), 0.97, 2)
@@ -26,11 +29,21 @@ def least_size(whole: list[Ints], needs: Needs) -> int:
     (2, 5)
     """
     n = int(whole[0].sum())
-    most = np.array([most_of_least(counts) for counts in whole])
+    most = most_of_all(whole) if most is None else most
     possible = (most >= needs.least[:, None] - _EQUAL).all(axis=0) & (most.sum(axis=0) >= needs.total - _EQUAL)
     possible[: needs.k] = False
     possible[n] = True
     return int(np.flatnonzero(possible)[0])
+
+
+def most_of_all(whole: list[Ints]) -> Floats:
+    """`most_of_least` of every attribute, one a row."""
+    return np.array([most_of_least(counts) for counts in whole])
+
+
+def seconds_for(whole: list[Ints]) -> float:
+    """How long `most_of_all` takes, about: it grows with the square of the number of records."""
+    return sum(_SECONDS * len(counts) * float(counts.sum()) ** 2 for counts in whole)
 
 
 def most_of_least(counts: Ints) -> Floats:
