@@ -62,7 +62,7 @@ def savings(price: Price | PlainPrice, test: ClassTest, labels: Labels, most: in
     order, starts = members(labels)
     classes = [order[starts[c] : starts[c + 1]] for c in range(len(starts) - 1)]
     if isinstance(price, Price):
-        singles = list(zip(*_dearest(*_arrays(price), test, order, starts), strict=True))
+        singles = list(zip(*_dearest(*price_arrays(price), test, order, starts), strict=True))
     else:
         singles = [_plainly_dearest(price, test, rows) for rows in classes]
     heap: list[tuple[float, int]] = []
@@ -173,14 +173,15 @@ def loneliest(price: Price, labels: Labels, k: int, most: int) -> Rows:
     return np.sort(np.argsort(-away, kind="stable")[:most])
 
 
-def _arrays(price: Price) -> tuple[int, Floats, NDArray[np.int32], Floats, Floats]:
+def price_arrays(price: Price) -> tuple[int, Floats, NDArray[np.int32], Floats, Floats]:
+    """A price as kernels take it."""
     return price.kind, price.numeric, price.codes, price.code_weights, price.climbs
 
 
 def _single(price: Price | PlainPrice, test: ClassTest, rows: Rows) -> tuple[float, int]:
     if isinstance(price, PlainPrice):
         return _plainly_dearest(price, test, rows)
-    gains, places = _dearest(*_arrays(price), test, rows, np.array([0, len(rows)]))
+    gains, places = _dearest(*price_arrays(price), test, rows, np.array([0, len(rows)]))
     return float(gains[0]), int(places[0])
 
 

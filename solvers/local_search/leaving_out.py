@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from optmodels.conditions import count_values, meets
 from optmodels.kernels import kernel
 from optmodels.partition import LEFT_OUT, Labels, canonical, class_sizes, members
-from optmodels.price import Codes, Floats, Price, class_price
+from optmodels.price import Codes, Floats, class_price
 from optmodels.solver import Run
 from optmodels.structures import Priced, compiled_price
-from optmodels.suppression import left_out, trimmed, without_payers
+from optmodels.suppression import left_out, price_arrays, trimmed, without_payers
 from solvers.local_search.construct import first_partition
 from solvers.local_search.descents import descent_for
 from solvers.local_search.search import Schedule, follow
@@ -135,7 +135,7 @@ def at_home(priced: Priced, labels: Labels, most: int) -> Labels:
     """
     price, test, result = compiled_price(priced), priced.test, canonical(labels)
     while len(outside := np.flatnonzero(result == LEFT_OUT)) and len(outside) * price.n <= MOST_HOMES:
-        homes, costs = _cheapest_homes(*_arrays(price), *members(result), outside)
+        homes, costs = _cheapest_homes(*price_arrays(price), *members(result), outside)
         cheap = np.argsort(costs, kind="stable")
         wanted = max(int((costs < priced.left_out_price).sum()), len(outside) - most)
         moved = 0
@@ -147,10 +147,6 @@ def at_home(priced: Priced, labels: Labels, most: int) -> Labels:
         if not moved:
             break
     return result
-
-
-def _arrays(price: Price) -> tuple[int, Floats, Codes, Floats, Floats]:
-    return price.kind, price.numeric, price.codes, price.code_weights, price.climbs
 
 
 @kernel(nogil=True)

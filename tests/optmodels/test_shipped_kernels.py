@@ -89,8 +89,6 @@ def test_a_processor_that_lacks_something_compiles(load: Load, shipped: Path, mo
 def test_a_wheel(compiled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("hatchling", reason="wheels are made by hatchling, which is not installed")
     root = Path(__file__).resolve().parents[2]
-    if not (root / "build_backend.py").is_file():
-        pytest.skip("only a checkout has what makes wheels")
     monkeypatch.chdir(root)
     monkeypatch.syspath_prepend(str(root))
     import build_backend
