@@ -40,6 +40,12 @@ def exit_code(command: Callable[[], object]) -> int:
         # Python flushes stdout once more as it leaves; there is nobody left to read it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except MemoryError:
+        return tell(
+            "There is not enough memory for this: nothing was written. Take fewer records or columns, or a folder of "
+            "Parquet files, which is worked on part by part.",
+            1,
+        )
     except typer.Abort:
         return tell("Stopped: nothing was written.", 3)
     except Exception as error:

@@ -108,14 +108,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(HTTPStatus.OK, self.server.page[name])
             return
         try:
-            given = {} if body is None else json.loads(body)
-            if not isinstance(given, dict):
-                raise InputError("A request is a JSON object.")
+            given = _document(body)
             found = answer(self.server.workspace, "GET" if body is None else "POST", place, given)
         except OptmodelsError as error:
             self._refuse(HTTPStatus.BAD_REQUEST, str(error))
-        except json.JSONDecodeError:
-            self._refuse(HTTPStatus.BAD_REQUEST, "The request is not JSON.")
         except MistakeError as error:
             self._refuse(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         except Exception as error:  # one request's mistake must not end the others
@@ -152,3 +148,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing is printed: the addresses hold the token."""
+
+
+def _document(body: bytes | None) -> dict[str, Any]:
+    """What a request says."""
+    try:
+        given = {} if body is None else json.loads(body)
+    except (ValueError, RecursionError) as problem:  # also what is no text, and what is nested beyond all measure
+        raise InputError("The request is not JSON.") from problem
+    if not isinstance(given, dict):
+        raise InputError("A request is a JSON object.")
+    return given

@@ -105,8 +105,8 @@ class Solver(ABC):
     ) -> Solution:
         """The best partition found, with what is proven about it; `start` is a partition to begin from.
 
-        A time limit or Ctrl-C returns the best so far. Kernels that are compiled on the way, once on a machine, do not
-        count against the limit.
+        A time limit or Ctrl-C returns the best so far; a search that takes no notice of its limit is broken off soon
+        after it. Kernels that are compiled on the way, once on a machine, do not count against the limit.
         """
         _check(time_limit, seed)
         _raise(self.name, self.refuses(problem), solvers_for(problem))
@@ -114,7 +114,7 @@ class Solver(ABC):
         problem.prepare()
         run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm)
         try:
-            with run.interrupt.listening(), telling(run.compiling):
+            with run.watched(), telling(run.compiling):
                 if warm is not None:
                     run.offer(warm)
                 if reason := problem.impossible():
@@ -125,7 +125,7 @@ class Solver(ABC):
                     deal_out(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
-            run.stop = Stop.INTERRUPTED
+            run.stop = Stop.TIME if run.interrupt.overdue else Stop.INTERRUPTED
         return run.solution()
 
     @property
@@ -196,7 +196,7 @@ class FrontSolver(Solver):
             if reason := problem.impossible():
                 run.details["infeasible"] = reason
             else:
-                with run.interrupt.listening(), telling(run.compiling):
+                with run.watched(), telling(run.compiling):
                     run.leaves_out = not problem.suppression.most or self.decides_suppression(problem)
                     self.explore(problem, run)
                     if not self.as_published:
@@ -206,7 +206,7 @@ class FrontSolver(Solver):
                         run.details |= {"complete": False} if "complete" in run.details else {}
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
-            run.stop = Stop.INTERRUPTED
+            run.stop = Stop.TIME if run.interrupt.overdue else Stop.INTERRUPTED
         record = {"solver": self.name, "stop": str(run.stop), "seconds": run.seconds, "seed": seed}
         return ParetoFront.of(problem, run.front, {**record, **run.details})
 

@@ -1,16 +1,21 @@
 """Ctrl-C that is heeded between steps of work, never within one.
 
 An exception that arrives while compiled code runs would lose what that code was about to return, or worse. So
-Ctrl-C only leaves a note, which a run looks at whenever it looks at its clock; pressed twice, it acts at once.
+Ctrl-C only leaves a note, which a run looks at whenever it looks at its clock; pressed twice, it acts at once. A
+search that takes no notice of its clock is broken off in the same way.
 """
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from time import sleep
 from types import FrameType
+
+_LOOK_SECONDS = 0.1  # between two looks at whether it is over
+_ARRIVING = 200  # thousandths of a second that a signal to oneself may take
 
 
 class Interrupt:
@@ -18,6 +23,8 @@ class Interrupt:
 
     def __init__(self) -> None:
         self.pressed = False
+        self.overdue = False  # whether it was pressed by the clock and not by a person
+        self._acted = False
 
     def heed(self) -> None:
         """Raise KeyboardInterrupt if Ctrl-C was pressed."""
@@ -41,8 +48,41 @@ class Interrupt:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
+    @contextmanager
+    def breaking_off(self, over: Callable[[], bool]) -> Iterator[None]:
+        """While it lasts and this is listening, end whatever runs once it is over, as Ctrl-C pressed twice would.
+
+        Only what the main thread does can be ended, and compiled code only when it returns.
+        """
+        main = threading.main_thread()
+        if threading.current_thread() is not main or main.ident is None:
+            yield
+            return
+        caller, done, pressing = main.ident, threading.Event(), threading.Lock()
+
+        def watch() -> None:
+            while not done.wait(_LOOK_SECONDS):
+                if over():
+                    with pressing:
+                        if not done.is_set():
+                            self.pressed = self.overdue = True
+                            signal.pthread_kill(caller, signal.SIGINT)
+                    return
+
+        watcher = threading.Thread(target=watch, name="breaking off", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            with pressing:
+                done.set()
+            for _ in range(_ARRIVING if self.overdue and not self._acted else 0):
+                sleep(0.001)  # the signal is on its way, and must find whoever listens still listening
+            watcher.join()
+
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.pressed:
+            self._acted = True
             raise KeyboardInterrupt
         self.pressed = True
 

@@ -91,6 +91,8 @@ def _prefixes(problem: Problem, labels: Labels) -> Iterator[Labels]:
 def _search_among(solver: Solver, problem: Problem, run: Run, kept: Labels) -> None:
     """Let the solver search for classes of some of the records, and offer what it finds."""
     part = problem.part(kept).allowing(0)
+    if part.impossible() is not None:  # whom they were left with can keep what is asked; they alone cannot
+        return
     limit = None if run.time_limit is None else max(run.remaining, 0.05)
     inner = Run(part, run.solver, time_limit=limit, seed=run.seed)
     inner.interrupt = run.interrupt

@@ -25,6 +25,10 @@ PROVEN = 1e-9
 CONTRADICTED = 1e-6
 
 
+# Seconds, and the share of its limit, that a search may go on beyond it; more where it has found nothing so far.
+_SLACK, _SLACK_SHARE, _SLACK_WITHOUT = 1.5, 0.08, 30.0
+
+
 @dataclass(frozen=True)
 class Progress:
     """Where a running solver is; `total` is known when the work can be counted.
@@ -113,6 +117,24 @@ class Run(Worth):
             return False
         self.stop = Stop.TIME
         return True
+
+    @contextmanager
+    def watched(self) -> Iterator[None]:
+        """While it lasts Ctrl-C is noted, and a search that takes no notice of its clock is broken off."""
+        with self.interrupt.listening():
+            if self.time_limit is None:
+                yield
+                return
+            with self.interrupt.breaking_off(self._overdue):
+                yield
+
+    def _overdue(self) -> bool:
+        """Whether the limit has passed by more than any search of ours takes to end; with nothing found, by far."""
+        assert self.time_limit is not None
+        slack = max(_SLACK, _SLACK_SHARE * self.time_limit)
+        if self.labels is None:
+            slack = max(_SLACK_WITHOUT, self.time_limit)
+        return self.remaining < -slack
 
     @contextmanager
     def halting(self, flag: Flag | None = None, grace: float = 0.0) -> Iterator[Flag]:

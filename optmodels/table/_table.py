@@ -332,7 +332,8 @@ class Table:
         """The same records in the order of their values, so that nothing made of them depends on how they came.
 
         The command line sorts every file that it reads: the same rows in another order make the same release, byte by
-        byte. Labels are then those of the sorted records; `rows` says which row of the file each of them was.
+        byte, and so do the same columns, which count by their names. Labels are then those of the sorted records;
+        `rows` says which row of the file each of them was.
 
         >>> table = Table(pd.DataFrame({"age": [45, 31], "town": ["a", "b"]}), quasi={"age": "numeric"}, others="keep")
         >>> table.sorted().frame["age"].tolist()
@@ -341,7 +342,8 @@ class Table:
         seen = self.as_read(self.frame)
         if self.people is not None:
             seen = seen.assign(**{max(map(str, seen.columns), key=len) + "_": self.people})
-        return self._other(self.roles, self._columns.take(value_order(seen)), self._measuring.whole)
+        by_name = seen[sorted(seen.columns, key=str)]
+        return self._other(self.roles, self._columns.take(value_order(by_name)), self._measuring.whole)
 
     def part(self, rows: ArrayLike) -> Table:
         """Some of the records, measured as the whole table is: its ranges and its distributions are theirs, too.
