@@ -9,6 +9,7 @@ from time import sleep
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from formulations import Aminifar, Microaggregation
@@ -18,6 +19,7 @@ from optmodels.solution import Status, Stop
 from optmodels.solver import Run, Solver
 from optmodels.solver import run as run_module
 from optmodels.testing import check_solution, small_table
+from optmodels.testing.solvers import quick
 
 
 @dataclass(frozen=True)
@@ -32,15 +34,9 @@ class Deaf(Solver):
         sleep(600)
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_module, "_SLACK", 0.05)
-    monkeypatch.setattr(run_module, "_SLACK_WITHOUT", 0.1)
-
-
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize("finds", [True, False])
-def test_it_is_broken_off_with_the_best_so_far(finds: bool) -> None:
+@pytest.mark.parametrize(("finds", "slack"), [(True, "_SLACK"), (False, "_SLACK_WITHOUT")])
+def test_it_is_broken_off_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch, finds: bool, slack: str) -> None:
+    monkeypatch.setattr(run_module, slack, 0.1)
     before = signal.getsignal(signal.SIGINT)
     solution = Deaf(finds=finds).solve(Microaggregation(k=2).build(small_table(7)), time_limit=0.1)
     assert solution.stop is Stop.TIME
@@ -51,8 +47,8 @@ def test_it_is_broken_off_with_the_best_so_far(finds: bool) -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "breaking off"]
 
 
-@pytest.mark.usefixtures("impatient")
-def test_one_that_ends_in_time_is_left_alone() -> None:
+def test_one_that_ends_in_time_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "_SLACK", 0.1)
     problem = Microaggregation(k=2).build(small_table(7))
     for _ in range(20):
         assert registry.solver("mdav")().solve(problem, time_limit=30.0).stop is Stop.CONVERGED
@@ -60,13 +56,11 @@ def test_one_that_ends_in_time_is_left_alone() -> None:
 
 def test_those_who_stay_may_be_unable_to_keep_what_all_together_can() -> None:
     """Whoever is left out to see whether the rest does better must not be the only one with a value that all need."""
-    import pandas as pd
-
     frame = pd.DataFrame({"y": [1.0, 1.0, 0.0], "c": ["c d", "t", "x,y"], "s": ["flu", "flu", "cold"]})
     table = Table(frame, quasi={"y": "numeric", "c": "categorical"}, sensitive="s", scaling="none")
     problem = Aminifar(k=2, delta=1.2, suppress=0.34).build(table)
     for solver in registry.solvers_for(problem):
         if solver in ("spea2", "nsga2", "pso", "local_search"):
-            found = registry.solver(solver)().solve(problem, time_limit=5.0)
+            found = quick(solver).solve(problem, time_limit=5.0)
             assert found.labels is not None
             check_solution(found)
