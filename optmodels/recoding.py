@@ -24,8 +24,8 @@ def recode(
 ) -> pd.DataFrame:
     """The table with the quasi-identifiers of every class made equal, rows in the table's order.
 
-    - `centroid`: mean of numbers, with as many decimals as the column has; middle level of ordinals (the lower of
-      two), most frequent category.
+    - `centroid`: mean of numbers, with as many decimals as the column has and no more than tell a thousandth of its
+      range (`mean_decimals`); middle level of ordinals (the lower of two), most frequent category.
     - `interval`: `[a-b]` for numbers and ordinals, `{a,b}` for categories; a single value stays as it is.
     - `hierarchy`: the lowest node of the attribute's hierarchy that covers the class, or where `levels` (classes,
       quasi) says a higher one for it. Classes are numbered in the order of their first records. Without levels,
@@ -90,9 +90,12 @@ def value_order(frame: pd.DataFrame) -> NDArray[np.intp]:
 
 def _centroids(table: Table, name: str, labels: Labels) -> pd.Series:
     if table.kinds[name] == "numeric":
-        means, places = _means(table.values[:, table.measured.index(name)], labels), table.decimals[name]
+        column = table.measured.index(name)
+        values, places = table.values[:, column], mean_decimals(table.decimals[name], float(table.ranges[column]))
+        means = _means(values, labels)
         if places is not None:
-            means = np.round(means, places) + 0.0  # a mean of -0.2 is 0, and not -0
+            equal = np.bincount(labels, weights=values != means[labels]) == 0
+            means = np.where(equal, means, rounded(means, places)) + 0.0  # a mean of -0.2 is 0, and not -0
         return pd.Series(means[labels], name=name).astype(table.frame[name].dtype)
     found = _level_histograms(table, name, labels)
     if table.kinds[name] == "ordinal":
@@ -105,6 +108,28 @@ def _centroids(table: Table, name: str, labels: Labels) -> pd.Series:
     first = np.where(typical, np.arange(len(typical)), len(typical))
     chosen = found.values[np.minimum.reduceat(first, found.starts[:-1])]
     return pd.Series(table.levels[name].take(chosen[labels]), name=name)
+
+
+def mean_decimals(decimals: int | None, reach: float) -> int | None:
+    """How many decimals a mean is released with, of a column that has so many (None: all) and reaches so far.
+
+    Whoever knows a mean to the last digit and all members of a class but one knows that one, too. So a mean tells no
+    more than between a thousandth and a ten-thousandth of the column's range; whole numbers stay whole numbers.
+
+    >>> mean_decimals(0, 60_000.0), mean_decimals(2, 5000.0), mean_decimals(None, 4.2), mean_decimals(2, 5e6)
+    (0, 0, 3, -3)
+    """
+    if decimals == 0 or not 0 < reach < np.inf:
+        return decimals
+    enough = 3 - int(np.floor(np.log10(reach)))
+    return enough if decimals is None else min(decimals, enough)
+
+
+def rounded(numbers: NDArray[np.float64], places: int) -> NDArray[np.float64]:
+    """Numbers with so many decimals; those that have no room for so many stay as they are."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = np.round(numbers, places)
+    return np.where(np.isfinite(found), found, numbers)
 
 
 def _extents(table: Table, name: str, labels: Labels) -> pd.Series:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from optmodels.parallel import threads
 from optmodels.partition import Labels, class_sizes, histograms, members
-from optmodels.recoding import Method, recode
+from optmodels.recoding import Method, mean_decimals, recode, rounded
 
 if TYPE_CHECKING:
     from optmodels.table import Table
@@ -212,8 +212,9 @@ def _of_one_class(table: Table, name: str) -> float:
     """The same if everybody was in one class; of a part, everybody in the whole."""
     whole = table.summary
     if table.kinds[name] == "numeric":
-        moments, places = whole.moments[name], whole.decimals[name]
-        off = 0.0 if places is None else moments.mean - round(moments.mean, places)
+        moments, reach = whole.moments[name], float(table.ranges[table.measured.index(name)])
+        places = mean_decimals(whole.decimals[name], reach)
+        off = 0.0 if places is None else moments.mean - float(rounded(np.array([moments.mean]), places)[0])
         return moments.squares + moments.n * off**2
     counts = whole.levels[name].counts
     if table.kinds[name] == "categorical":
