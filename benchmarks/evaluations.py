@@ -13,11 +13,11 @@ import tracemalloc
 from time import perf_counter
 
 import numpy as np
-from numba import get_num_threads, set_num_threads
 
 import optmodels as om
 from formulations import MoObam
 from optmodels.centroids.pymoo_problem import CentroidProblem
+from optmodels.parallel import limited_to
 from optmodels.price import Floats
 
 CASES = (("german", 30, 10_000.0), ("adult", 100, 600.0))
@@ -50,10 +50,8 @@ def main() -> None:
             polished = native.space.polished(decisions, decoded)
             shown = f"={classes}" if fixed else f"<={classes}"
             rates = f"{per_second(native, decisions):>10.0f} {per_second(native, polished):>11.0f}"
-            usual = get_num_threads()
-            set_num_threads(1)
-            rates += f" {per_second(native, decisions):>11.0f}"
-            set_num_threads(usual)
+            with limited_to(1):
+                rates += f" {per_second(native, decisions):>11.0f}"
             print(f"{name:8} {shown:>8} {rates} {wanted:>9.0f}", flush=True)
     print("\nmemory beyond the table: population 50 of Adult, doubling classes and population")
     problem = MoObam(k=5).build(om.dataset("adult"))

@@ -11,7 +11,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
-from numba import njit
+from numba import njit, types
 
 from optmodels.kernel_cache import KernelCache
 from optmodels.whole_kernels import whole_kernels
@@ -45,6 +45,14 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
             """Let kernels find the code, and Python not: there is no way into it from there."""
             dispatcher.overloads[tuple(code.signature.args)] = code
 
+        template_for = dispatcher.get_call_template
+
+        def template(arguments: Any, named: Any) -> Any:
+            """How a call is typed: a number written into it is a number like others, and needs no code of its own."""
+            plain = {name: types.unliteral(kind) for name, kind in named.items()}
+            return template_for(tuple(map(types.unliteral, arguments)), plain)
+
+        dispatcher.get_call_template = template
         dispatcher.add_overload = take
         dispatcher._compile_for_args = lambda *arguments, **named: for_python()
         return dispatcher

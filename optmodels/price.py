@@ -51,6 +51,12 @@ class Price:
     code_weights: Floats
     climbs: Floats = field(default_factory=lambda: np.zeros((0, 0)))  # of a hierarchy price, see `climbs_of`
 
+    def __post_init__(self) -> None:
+        """Lay all arrays out alike: kernels are compiled anew for every layout that they meet."""
+        for name in ("numeric", "code_weights", "climbs"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
+        object.__setattr__(self, "codes", np.ascontiguousarray(self.codes, np.int32))
+
     @property
     def kind(self) -> int:
         """The price as the integer that compiled kernels branch on."""
@@ -139,7 +145,7 @@ class PlainPrice:
 
 def spread(table: Table) -> Price:
     """Squared distance to the mean plus weighted mismatches with the mode, in the table's scaling."""
-    return Price("spread", np.ascontiguousarray(_centred(table.scaled)), table.codes, table.mismatch_weights)
+    return Price("spread", _centred(table.scaled), table.codes, table.mismatch_weights)
 
 
 def extent(table: Table) -> Price:
@@ -149,7 +155,7 @@ def extent(table: Table) -> Price:
     """
     reach = table.ranges
     weights = np.array([table.weights[name] for name in table.measured])
-    sides = np.ascontiguousarray(_centred(table.values) * (weights / np.where(reach > 0, reach, 1.0)))
+    sides = _centred(table.values) * (weights / np.where(reach > 0, reach, 1.0))
     domains = np.array([len(table.levels[name]) for name in table.categorical], np.float64)
     code_weights = np.array([table.weights[name] for name in table.categorical]) / np.maximum(domains - 1, 1)
     return Price("extent", sides, table.codes, code_weights)
@@ -179,7 +185,7 @@ def hierarchy(table: Table) -> Price:
         climbs.append(climbs_of(tree, table.weights[name], before))
         before += len(places)
     code_weights = np.array([table.weights[name] for name in own], np.float64)
-    return Price("hierarchy", np.ascontiguousarray(sides), codes, code_weights, _side_by_side(climbs))
+    return Price("hierarchy", sides, codes, code_weights, _side_by_side(climbs))
 
 
 def climbs_of(tree: Hierarchy, weight: float, before: int) -> Floats:

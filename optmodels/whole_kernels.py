@@ -11,6 +11,7 @@ longer and computes the same.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from inspect import signature
@@ -137,7 +138,11 @@ def whole_kernels(codegen: Any) -> Iterator[None]:
                 type(codegen).set_env(codegen, name, environment)
 
         codegen._library_class, codegen.set_env = Library, set_env
+        collecting = gc.isenabled()
+        gc.disable()  # millions of small objects that all live until the end: looking for garbage among them is in vain
         try:
             yield
         finally:
+            if collecting:
+                gc.enable()
             del codegen._library_class, codegen.set_env

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from optmodels.centroids.units import Units, cost
@@ -51,11 +50,11 @@ def centroids_of(units: Units, labels: NDArray[np.int32], numeric: Floats, codes
             codes[label] = codes[nearest]
 
 
-@kernel(parallel=True)
+@kernel
 def centred_prices(units: Units, labels: NDArray[np.int32], numeric: Floats, codes: Codes) -> Floats:
     """What partitions cost around the centroids themselves, not around the means and modes of their classes."""
     prices = np.zeros(len(labels))
-    for i in prange(len(labels)):
+    for i in range(len(labels)):
         for u in range(labels.shape[1]):
             prices[i] += units.counts[u] * cost(units, u, numeric[i], codes[i], labels[i, u])
     return prices

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from optmodels.centroids.mending import mend_classes, records_lacking
@@ -40,7 +39,7 @@ class Partitions(NamedTuple):
     missing: Ints  # records that classes lack, where mending was impossible
 
 
-@kernel(parallel=True)
+@kernel(nogil=True)
 def decode_all(
     units: Units, test: ClassTest, asked: Asked, numeric: Floats, codes: Codes, fixed: bool, mend: bool
 ) -> Partitions:
@@ -50,7 +49,7 @@ def decode_all(
     prices, closeness = np.empty(many), np.empty(many)
     classes, homogeneous, missing = np.empty(many, np.int64), np.empty(many, np.int64), np.empty(many, np.int64)
     entropies, linkable = np.empty((many, s)), np.zeros((many, len(asked.taus)), np.int64)
-    for i in prange(many):
+    for i in range(many):
         sizes = np.zeros(numeric.shape[1], np.int64)
         counts = np.zeros((numeric.shape[1], test.starts[-1]), np.int64)
         assign(units, numeric[i], codes[i], labels[i])

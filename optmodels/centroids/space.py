@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import ceil
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import get_num_threads, set_num_threads
 from numpy.typing import NDArray
 
 from optmodels.centroids.centres import centroids_of
@@ -16,6 +16,7 @@ from optmodels.centroids.kernel import Asked, Partitions, decode_all
 from optmodels.centroids.units import Units
 from optmodels.conditions import ClassTest
 from optmodels.halting import Flag, lowered
+from optmodels.parallel import cores, threads
 from optmodels.partition import Labels, canonical, group_rows, histograms
 from optmodels.price import Codes, Floats, Price
 
@@ -188,20 +189,23 @@ class CentroidSpace:
         return Decoded(coarse, found, self._fine, dict(zip(unmended.tolist(), again.labels, strict=True)))
 
     def _decoded(self, units: Units, asked: Asked, matrices: Matrices, mend: bool) -> Partitions:
-        usual, many = get_num_threads(), len(matrices.numeric)
-        if many * len(units.counts) < _FEW:
-            set_num_threads(1)
-        step = max(2 * usual, _PIECE // max(1, len(units.counts)))
-        found: list[Partitions] = []
-        try:
-            for at in range(0, max(1, many), step):
-                piece = matrices.only(slice(at, at + step))
-                if at and self.halt[0]:
-                    found.append(_given_up(found[0], many - at, self.price.n))
-                    break
-                found.append(decode_all(units, self.test, asked, *piece, self.fixed, mend))
-        finally:
-            set_num_threads(usual)
+        many, each = len(matrices.numeric), max(1, len(units.counts))
+        workers = 1 if many * each < _FEW else cores()
+        step = max(2, min(_PIECE // (workers * each), ceil(many / workers)))
+
+        def decoded(at: int) -> Partitions:
+            piece = matrices.only(slice(at, at + step))
+            if at and self.halt[0]:
+                return _given_up(units, self.test, asked, len(piece.numeric))
+            found: Partitions = decode_all(units, self.test, asked, *piece, self.fixed, mend)
+            return found
+
+        starts = range(0, max(1, many), step)
+        if workers == 1 or len(starts) == 1:
+            found = [decoded(at) for at in starts]
+        else:
+            with threads(workers) as pool:
+                found = list(pool.map(decoded, starts))
         return found[0] if len(found) == 1 else Partitions(*map(np.concatenate, zip(*found, strict=True)))
 
     def labels(self, decision: Floats, *, mend: bool = True) -> Labels:
@@ -237,15 +241,16 @@ class CentroidSpace:
         return matrix.ravel()
 
 
-def _given_up(like: Partitions, many: int, n: int) -> Partitions:
+def _given_up(units: Units, test: ClassTest, asked: Asked, many: int) -> Partitions:
     """Matrices that there was no time for, told as those that no mending could help."""
+    n = int(units.counts.sum())
     return Partitions(
-        labels=np.zeros((many, like.labels.shape[1]), like.labels.dtype),
+        labels=np.zeros((many, len(units.counts)), np.int32),
         prices=np.full(many, np.inf),
         classes=np.ones(many, np.int64),
         homogeneous=np.full(many, n),
         closeness=np.full(many, np.inf),
-        entropies=np.zeros((many, like.entropies.shape[1])),
-        linkable=np.full((many, like.linkable.shape[1]), n),
+        entropies=np.zeros((many, len(test.starts) - 1)),
+        linkable=np.full((many, len(asked.taus)), n),
         missing=np.full(many, n),
     )
