@@ -217,7 +217,9 @@ def plot(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where to leave the pages and their data.")],
     kind: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="performance, data, anytime, scaling, boxes, ranks; all of them by default."),
+        typer.Option(
+            metavar="A,B", help="performance, data, anytime, scaling, boxes, attainment, ranks; all by default."
+        ),
     ] = None,
     measure: Measure = "value",
     tolerance: Tolerance = 0.01,
@@ -226,7 +228,7 @@ def plot(
     ] = "plotly",
     report: Report = None,
 ) -> None:
-    """Performance and data profiles, anytime curves, scaling, boxes of fronts and mean ranks, with data as CSV."""
+    """Profiles, anytime curves, scaling, boxes and attainment of fronts, mean ranks; with data as CSV."""
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs
     from optmodels.plot.figures import Backend
@@ -256,23 +258,42 @@ def plot(
 @app.command("export", epilog="Example: optmodels study export runs.db --format latex --out table.tex")
 def export(
     database: Database,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write.")],
-    form: Annotated[str, typer.Option("--format", metavar="csv|parquet|latex", help="Of which kind.")] = "csv",
+    out: Annotated[Path, typer.Option(metavar="FILE", help="The file to write; for iohprofiler a new folder.")],
+    form: Annotated[
+        str, typer.Option("--format", metavar="csv|parquet|latex|iohprofiler", help="Of which kind.")
+    ] = "csv",
     what: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="runs, curves, points or summary; LaTeX has the summary, others the runs."),
     ] = None,
     measure: Annotated[str, typer.Option(metavar="NAME", help="Of the summary.")] = "value",
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="evaluations|milliseconds", help="What IOHprofiler is to count; by default what all have."
+        ),
+    ] = None,
     report: Report = None,
 ) -> None:
-    """Runs, anytime curves, points of fronts or the summary, for other programs."""
+    """Runs, anytime curves, points of fronts or the summary, for other programs; all curves for IOHprofiler."""
     from optmodels.cli import show
     from optmodels.cli.output import check_outputs
     from optmodels.study import open_study
     from optmodels.study.export import Format, What
     from optmodels.study.export import export as write
+    from optmodels.study.iohprofiler import IOHPROFILER, Budget, export_iohprofiler
 
     check_outputs({"--report": report}, inputs=[database, out])
+    if form == IOHPROFILER:
+        if what is not None:
+            raise InputError("--what is for tables: to IOHprofiler all anytime curves go.")
+        counted = None if budget is None else chosen("--budget", budget, get_args(Budget))
+        made = export_iohprofiler(open_study(database), out, counted)
+        show.say(f"Written: {show.escaped(out)}, {made} runs.")
+        _write_report(database, report)
+        return
+    if budget is not None:
+        raise InputError("--budget is what IOHprofiler counts: it goes with --format iohprofiler.")
     part = None if what is None else chosen("--what", what, get_args(What))
     rows = write(open_study(database), out, chosen("--format", form, get_args(Format)), part, measure=measure)
     show.say(f"Written: {show.escaped(out)}, {rows} rows.")

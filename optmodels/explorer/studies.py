@@ -7,14 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import moocore
 import numpy as np
 import pandas as pd
 
 from optmodels.errors import InputError, OptmodelsError
 from optmodels.explorer.points import records_of
-from optmodels.objectives import OWN
 from optmodels.study import measures, profiles, statistics
+from optmodels.study.attainment import fronts_of
 from optmodels.study.results import Results
 
 _SHOWN = (
@@ -22,6 +21,7 @@ _SHOWN = (
     *("records", "classes", "reason"),
 )
 _MOST_RUNS = 2000
+_ATTAINED = (0, 50, 100)  # percent of the runs, of which surfaces are shown: the best of them, half, all
 
 
 class SavedStudy:
@@ -88,31 +88,34 @@ class SavedStudy:
 
     def attainment(self, dataset: str, model: str) -> dict[str, Any]:
         """What the runs of each solver attain on one problem: the best of them, half of them, all of them."""
-        runs, points = self.results.runs(), self.results.points()
-        mine = runs[(runs["dataset"] == dataset) & (runs["model"] == model) & (runs["outcome"] == "done")]
-        senses: dict[str, str] = next((json.loads(text) for text in mine["senses"] if isinstance(text, str)), {})
-        names = sorted(senses, key=lambda name: name != OWN)[:2]
-        signs = np.array([1.0 if senses[name] == "min" else -1.0 for name in names])
-        found = []
-        for solver, group in mine.groupby("solver", sort=False):
-            sets = points[points["run"].isin(group["key"])].dropna(subset=names)
-            if not len(sets):
-                continue
-            number = pd.factorize(sets["run"])[0] + 1
-            surfaces = moocore.eaf(signs * sets[names].to_numpy(float), sets=number, percentiles=[0, 50, 100])
-            found.append(
+        found = next(
+            (
+                one
+                for one in fronts_of(self.results.runs(), self.results.points())
+                if (one.dataset, one.model) == (dataset, model)
+            ),
+            None,
+        )
+        if found is None:
+            return {"axes": [], "solvers": []}
+        surfaces = found.surfaces(_ATTAINED)
+        return {
+            "axes": [
+                {"name": name, "better": "low" if sense == "min" else "high"} for name, sense in found.senses.items()
+            ],
+            "solvers": [
                 {
-                    "solver": str(solver),
-                    "runs": int(number.max()),
+                    "solver": solver,
+                    "runs": len(set(found.runs(solver))),
                     "surfaces": [
-                        {"share": share, "points": (signs * surfaces[surfaces[:, 2] == share][:, :2]).tolist()}
-                        for share in sorted(set(surfaces[:, 2].tolist()))
+                        {"share": share, "points": mine[found.names].to_numpy(float).tolist()}
+                        for share, mine in surfaces[surfaces["solver"] == solver].groupby("share")
                     ],
-                    "points": sets[names].to_numpy(float).tolist(),
+                    "points": found.points(solver).tolist(),
                 }
-            )
-        axes = [{"name": name, "better": "low" if senses[name] == "min" else "high"} for name in names]
-        return {"axes": axes, "solvers": found}
+                for solver in found.of
+            ],
+        }
 
     def _fronts(self, runs: pd.DataFrame) -> list[dict[str, str]]:
         """The problems of which there are fronts of two objectives."""

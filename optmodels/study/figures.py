@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from optmodels.plot.attainment import staircase
+from optmodels.plot.figures import shown
 from optmodels.study.statistics import Friedman
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 _SHADE = 0.12
 _LEAST_EXCESS = 1e-4  # anytime curves have a logarithmic axis, which has no place for 0
 _HIGHER = ("hypervolume",)  # indicators of which more is better
+_MEDIAN = 50.0  # percent of the runs
 _BAR, _LINE = 0.25, 0.5  # heights in a diagram of ranks
 
 
@@ -118,6 +121,77 @@ def box_figure(indicators: pd.DataFrame, column: str, title: str, palette: Mappi
     return figure
 
 
+def attainment_figure(
+    surfaces: pd.DataFrame, senses: Mapping[str, str], where: str, palette: Mapping[str, str]
+) -> Figure:
+    """What a quarter, half and three quarters of each solver's runs attain: the median drawn through, others dashed."""
+    figure = _empty(f"Attained by 25%, 50% and 75% of the runs: {where}")
+    across, upward = senses
+    edge = [_edge(surfaces[name], sense) for name, sense in senses.items()]
+    for solver, rows in surfaces.groupby("solver", sort=False):
+        for share in sorted(set(rows["share"].astype(float))):
+            surface = rows[rows["share"] == share]
+            x, y = staircase(surface[across].tolist(), surface[upward].tolist(), list(senses.values()), edge).T
+            is_median = share == _MEDIAN
+            figure.add_scatter(
+                x=x,
+                y=y,
+                mode="lines",
+                line={
+                    "color": palette[str(solver)],
+                    "dash": "solid" if is_median else "dot",
+                    "width": 3 if is_median else 1.5,
+                },
+                name=str(solver) if is_median else f"{solver}, {share:g}%",
+                legendgroup=str(solver),
+                showlegend=is_median,
+                hovertext=f"{solver}: attained by {share:g}% of the runs",
+                hoverinfo="text",
+            )
+    _name_axes(figure, senses)
+    return figure
+
+
+def attainment_difference_figure(
+    rectangles: pd.DataFrame, one: str, other: str, senses: Mapping[str, str], title: str, palette: Mapping[str, str]
+) -> Figure:
+    """Where one of two solvers attains more often than the other: in its colour, the stronger the more often."""
+    figure = _empty(title)
+    for solver, sign in ((one, 1.0), (other, -1.0)):
+        mine = rectangles[sign * rectangles["difference"] > 0]
+        figure.add_scatter(  # for the legend
+            x=[None], y=[None], mode="markers", marker={"color": palette[solver], "symbol": "square"}, name=solver
+        )
+        for difference, level in mine.groupby(mine["difference"].abs()):
+            for row in level.itertuples():
+                figure.add_scatter(
+                    x=[row.x0, row.x1, row.x1, row.x0],
+                    y=[row.y0, row.y0, row.y1, row.y1],
+                    mode="lines",
+                    line={"width": 0},
+                    fill="toself",
+                    fillcolor=_faint(palette[solver], float(difference)),
+                    hovertext=f"{solver}: {float(difference):.0%} more of the runs",
+                    hoverinfo="text",
+                    showlegend=False,
+                )
+    _name_axes(figure, senses)
+    return figure
+
+
+def _edge(values: pd.Series, sense: str) -> float:
+    """A little beyond the worst of the values."""
+    beyond = 0.05 * (float(np.ptp(values)) or 1.0)
+    return float(values.max()) + beyond if sense == "min" else float(values.min()) - beyond
+
+
+def _name_axes(figure: Figure, senses: Mapping[str, str]) -> None:
+    across, upward = (
+        f"{shown(name)} ({'lower' if sense == 'min' else 'higher'} is better)" for name, sense in senses.items()
+    )
+    figure.update_layout(xaxis_title=across, yaxis_title=upward)
+
+
 def critical_difference_figure(test: Friedman) -> Figure:
     """Mean ranks on a line, best at the left; a bar joins solvers that do not differ significantly (Demšar 2006)."""
     figure = _empty(
@@ -184,6 +258,6 @@ def _line(solver: str, palette: Mapping[str, str], shape: str) -> dict[str, str]
     return {"color": palette[solver], "shape": shape, "dash": _DASHES[place // len(_COLOURS) % len(_DASHES)]}
 
 
-def _faint(colour: str) -> str:
+def _faint(colour: str, shade: float = _SHADE) -> str:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    return f"rgba({red},{green},{blue},{_SHADE})"
+    return f"rgba({red},{green},{blue},{shade})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -13,12 +14,13 @@ from optmodels.errors import InputError, unknown
 from optmodels.files import write_whole
 from optmodels.plot.figures import Backend, in_backend
 from optmodels.study import figures, measures, profiles, statistics
+from optmodels.study.attainment import fronts_of
 from optmodels.study.results import Results
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-Kind = Literal["performance", "data", "anytime", "scaling", "boxes", "ranks"]
+Kind = Literal["performance", "data", "anytime", "scaling", "boxes", "attainment", "ranks"]
 Plot = tuple[str, pd.DataFrame, "Figure"]  # or a figure of matplotlib
 
 
@@ -50,6 +52,7 @@ def plots(
         "anytime": lambda: _anytime(runs, curves, palette),
         "scaling": lambda: _scaling(runs, palette),
         "boxes": lambda: _boxes(runs, results.points(), palette),
+        "attainment": lambda: _attainment(runs, results.points(), palette),
         "ranks": lambda: _ranks(runs, curves, measure, tolerance),
     }
     found = [plot for kind in kinds for plot in drawn[kind]()]
@@ -126,6 +129,27 @@ def _boxes(runs: pd.DataFrame, points: pd.DataFrame, palette: dict[str, str]) ->
         (name.replace("+", "-plus"), indicators, figures.box_figure(indicators, name, title, palette))
         for name, title in titles.items()
     ]
+
+
+def _attainment(runs: pd.DataFrame, points: pd.DataFrame, palette: dict[str, str]) -> list[Plot]:
+    found: list[Plot] = []
+    for number, fronts in enumerate(fronts_of(runs, points)):
+        where, place = f"{fronts.dataset}, {fronts.model}", "" if number == 0 else f"-{number + 1}"
+        surfaces = fronts.surfaces()
+        found.append(
+            (f"attainment{place}", surfaces, figures.attainment_figure(surfaces, fronts.senses, where, palette))
+        )
+        for one, other, differing in fronts.differences():
+            if len(differing):
+                name = f"attainment{place}-{_in_a_name(one)}-against-{_in_a_name(other)}"
+                title = f"Attained more often by {one} or by {other}: {where}"
+                drawn = figures.attainment_difference_figure(differing, one, other, fronts.senses, title, palette)
+                found.append((name, differing, drawn))
+    return found
+
+
+def _in_a_name(solver: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.=-]+", "-", solver).strip("-.") or "solver"
 
 
 def _ranks(runs: pd.DataFrame, curves: pd.DataFrame, measure: measures.Measure, tolerance: float) -> list[Plot]:
