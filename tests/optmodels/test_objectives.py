@@ -288,7 +288,7 @@ def test_utility_is_an_objective_of_a_front() -> None:
     assert coarse["utility@nb"] < 0.5
     assert fine["utility"] == problem.evaluate(age // 10).values["utility"]
     assert problem.reference()["utility"] == 0
-    front = registry.configured(registry.solver("nsga2"), {"evaluations": 60}).pareto(
+    front = registry.configured(registry.solver("nsga2"), {"evaluations": 20, "population": 8}).pareto(
         Microaggregation(k=3).build(table).with_objectives("loss", "utility@nb")
     )
     assert len(front)

@@ -57,7 +57,7 @@ def test_the_four_objectives_of_majeed_and_hwang(table: Table) -> None:
 
 def test_a_saved_front_is_read_again(table: Table, tmp_path: Path) -> None:
     problem = MoObam(k=10).build(table).with_objectives("entropy", "utility@nb")
-    front = pareto(problem, solver="nsga2", options={"evaluations": 60})
+    front = pareto(problem, solver="nsga2", options={"evaluations": 20, "population": 8})
     front.save(tmp_path / "front")
     table.roles.save(tmp_path / "roles.toml")
     again = Table.with_roles(people(), Roles.load(tmp_path / "roles.toml"))

@@ -181,7 +181,7 @@ def test_shared_things_come_back_as_they_were() -> None:
 
 def test_a_time_limit_is_shared_out() -> None:
     problem = Microaggregation(k=3).build(numbers(600))
-    solution = Blocks(block_size=50).solve(problem, time_limit=2.0)
+    solution = Blocks(block_size=50).solve(problem, time_limit=0.5)
     check_solution(solution)
     hurried = Blocks(block_size=50).solve(problem, time_limit=1e-6)
     check_solution(hurried)

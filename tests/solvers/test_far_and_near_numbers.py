@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,18 +23,26 @@ def table(offset: float, width: float, n: int = 10, seed: int = 0) -> Table:
     return Table(frame.assign(s=draw.choice(list("xyz"), n)), quasi={"a": "numeric", "b": "numeric"}, sensitive="s")
 
 
+@cache
+def value_around_zero(solver: str, model: Formulation, n: int, seed: int) -> float | None:
+    """The same for every place that it is compared with."""
+    here = model.build(table(0.0, 1.0, n, seed))
+    kind = registry.solver(solver)()
+    assert kind.refuses(here) is None
+    return kind.solve(here, time_limit=60).value
+
+
 @pytest.mark.parametrize("model", [Microaggregation(k=3), MoObam(k=3), LiangSamavi(k=3)], ids=lambda model: model.name)
 @pytest.mark.parametrize("offset", [1e10, 1e12, -1e14])
 @pytest.mark.parametrize("solver", ["columns", "milp", "mdav"])
 def test_where_a_table_lies_does_not_matter(solver: str, model: Formulation, offset: float) -> None:
     for seed in range(2):
         n = 8 if solver == "milp" else 10  # a model of pairs takes ten times as long for two records more
-        here, there = (model.build(table(place, 1.0, n, seed)) for place in (0.0, offset))
+        there = model.build(table(offset, 1.0, n, seed))
         kind = registry.solver(solver)()
-        assert kind.refuses(here) is None
         found = kind.solve(there, time_limit=60)
         check_solution(found)
-        assert found.value == pytest.approx(kind.solve(here, time_limit=60).value, rel=1e-9, abs=1e-12)
+        assert found.value == pytest.approx(value_around_zero(solver, model, n, seed), rel=1e-9, abs=1e-12)
         if kind.exact and found.stop == "converged":
             assert found.status is Status.OPTIMAL
 

@@ -201,7 +201,7 @@ def test_solver_stops_as_told_and_keeps_the_warm_start() -> None:
     assert timed.value is not None
     assert counted.value is not None
     assert timed.value <= counted.value
-    converged = LocalSearch().solve(problem)
+    converged = LocalSearch().solve(Microaggregation(k=3).build(random_table(18, 0)))
     assert converged.stop is Stop.CONVERGED
     assert len(converged.history) >= 2
 

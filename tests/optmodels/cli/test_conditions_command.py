@@ -114,7 +114,7 @@ def test_every_formulation_takes_conditions(run: Run, people: Path, formulation:
         "--recursive",
         "3,2",
         "--time-limit",
-        10,
+        3,
         *(["--param", "trees=3"] if formulation == "majeed-hwang" else []),
     )
     told = run("anonymize", people, *ROLES, "--formulation", formulation, "--k", 5, *words, "--json")
