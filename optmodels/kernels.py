@@ -2,6 +2,8 @@
 
 A kernel is called from Python. A part is called by kernels: it gets none of the code that takes Python's objects apart
 and puts them together again, which for tuples of many arrays is much of what there is to compile.
+
+With `NUMBA_DISABLE_JIT=1` both stay plain Python, so that coverage and mutation testing see into them.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from functools import cache
 from types import FunctionType
 from typing import Any
 
-from numba import njit, types
+from numba import config, njit, types
 
 from optmodels.kernel_cache import KernelCache
 from optmodels.whole_kernels import whole_kernels
@@ -21,6 +23,8 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function when it is called first, and keep the code for later processes; the options are numba's."""
 
     def compiled(function: FunctionType) -> Any:
+        if config.DISABLE_JIT:
+            return function
         dispatcher = _dispatcher(function, options)
         dispatcher._cache = KernelCache(function)
         if function.__name__ not in function.__code__.co_names:  # numba sees to functions that call themselves
@@ -35,6 +39,8 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function that kernels call; should Python call it, it is compiled once more for that."""
 
     def compiled(function: FunctionType) -> Any:
+        if config.DISABLE_JIT:
+            return function
         dispatcher = _dispatcher(function, {"no_cpython_wrapper": True, **options})
 
         @cache

@@ -33,6 +33,8 @@ def exit_code(command: Callable[[], object]) -> int:
         returned = command()
         sys.stdout.flush()
     except OptmodelsError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # maybe in the midst of an import, which cannot go on now
+            return tell(str(error), error.exit_code)
         from optmodels.cli.wording import in_options
 
         return tell(in_options(str(error)), error.exit_code)

@@ -1,0 +1,272 @@
+"""Mutation testing: small mistakes are made in the code, one at a time, and the tests have to notice each.
+
+    python -m benchmarks.mutants --only metrics --sample 60 --seed 1
+    python -m benchmarks.mutants --only metrics,conditions,verifier,release --sample 0        # all of them; hours
+
+A mistake is a comparison, an operator, a constant or a word (`min`, `any`, `and`) turned into its neighbour. It is
+noticed where a test of the package fails or does not end in time. Kernels are plain Python here (NUMBA_DISABLE_JIT), so
+that mistakes within them count like any other. Libraries are imported once; every mutant is a fork that imports our
+packages anew, with the mistake in it. Some mutants are no mistakes (a tolerance a little wider, an order that does not
+matter): they stay among the survivors.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import copy
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
+import random
+import signal
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+_ROOT = Path(__file__).parent.parent
+_TESTS: dict[str, tuple[str, ...]] = {
+    "metrics": (
+        "test_privacy",
+        "test_risk",
+        "test_loss",
+        "test_attribute_loss",
+        "test_published_examples",
+        "test_audit",
+    ),
+    "conditions": ("test_conditions", "test_attacks", "test_dealing", "test_people", "test_sensitive_order"),
+    "verifier": ("test_verifier", "test_verified_definitions"),
+    "release": ("test_release", "test_verifier", "test_read_back", "test_suppression", "test_back_door"),
+}
+_LEFT_ALONE = ("utility",)  # what classifiers learn is no promise
+_COMPARED = {
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
+_OPERATED = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Div,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+}
+_WORDS = {"min": "max", "max": "min", "any": "all", "all": "any", "minimum": "maximum", "maximum": "minimum"}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mistake in one file."""
+
+    path: Path
+    number: int  # which of the file's mistakes
+    line: int
+    said: str
+
+    @property
+    def module(self) -> str:
+        return ".".join(self.path.relative_to(_ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+class _Mutator(ast.NodeTransformer):
+    """Counts the mistakes that can be made, and makes the one that is wanted."""
+
+    def __init__(self, wanted: int | None) -> None:
+        self.wanted, self.found = wanted, list[tuple[int, str]]()
+
+    def _is_wanted(self, node: ast.AST, said: str) -> bool:
+        self.found.append((getattr(node, "lineno", 0), said))
+        return self.wanted == len(self.found) - 1
+
+    def _skip(self, node: Any) -> Any:
+        return node
+
+    visit_Raise = visit_Import = visit_ImportFrom = visit_JoinedStr = visit_Assert = _skip  # noqa: N815
+
+    def visit_If(self, node: ast.If) -> Any:
+        if "TYPE_CHECKING" in ast.unparse(node.test):
+            return node
+        return self.generic_visit(node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        node.body = [self.visit(one) for one in node.body]
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        node.body = [self.visit(one) for one in node.body]
+        return node
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        if node.value is not None:
+            node.value = self.visit(node.value)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> Any:
+        self.generic_visit(node)
+        for at, operator in enumerate(node.ops):
+            other = _COMPARED[type(operator)]
+            if self._is_wanted(node, f"{type(operator).__name__} -> {other.__name__}"):
+                node.ops[at] = other()
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        other = _OPERATED.get(type(node.op))
+        if other is not None and self._is_wanted(node, f"{type(node.op).__name__} -> {other.__name__}"):
+            node.op = other()
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
+        self.generic_visit(node)
+        other = ast.Or if isinstance(node.op, ast.And) else ast.And
+        if self._is_wanted(node, f"{type(node.op).__name__} -> {other.__name__}"):
+            node.op = other()
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
+        self.generic_visit(node)
+        return node.operand if self._is_wanted(node, f"{type(node.op).__name__} left out") else node
+
+    def visit_Constant(self, node: ast.Constant) -> Any:
+        if isinstance(node.value, bool):
+            return ast.Constant(not node.value) if self._is_wanted(node, f"{node.value} -> {not node.value}") else node
+        if isinstance(node.value, int | float):
+            return ast.Constant(node.value + 1) if self._is_wanted(node, f"{node.value} -> {node.value + 1}") else node
+        return node
+
+    def visit_Name(self, node: ast.Name) -> Any:
+        other = _WORDS.get(node.id)
+        if other is not None and self._is_wanted(node, f"{node.id} -> {other}"):
+            node.id = other
+        return node
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        self.generic_visit(node)
+        other = _WORDS.get(node.attr)
+        if other is not None and self._is_wanted(node, f".{node.attr} -> .{other}"):
+            node.attr = other
+        return node
+
+
+def mutants(package: str) -> Iterator[Mutant]:
+    """Every mistake that can be made in a package of the core."""
+    for path in sorted((_ROOT / "optmodels" / package).rglob("*.py")):
+        if any(part in _LEFT_ALONE for part in path.parts):
+            continue
+        counter = _Mutator(None)
+        counter.visit(copy.deepcopy(_parsed(path)))
+        for number, (line, said) in enumerate(counter.found):
+            yield Mutant(path, number, line, said)
+
+
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+class _WithMistake(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports one module with its mistake."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        if name != self.mutant.module:
+            return None
+        within = [str(self.mutant.path.parent)] if self.mutant.path.name == "__init__.py" else None
+        return importlib.util.spec_from_file_location(
+            name, self.mutant.path, loader=self, submodule_search_locations=within
+        )
+
+    def exec_module(self, module: ModuleType) -> None:
+        tree = _Mutator(self.mutant.number).visit(_parsed(self.mutant.path))
+        exec(compile(ast.fix_missing_locations(tree), str(self.mutant.path), "exec"), module.__dict__)
+
+
+def tested(tests: Sequence[str], mutant: Mutant | None, seconds: float) -> bool:
+    """Whether the tests pass, in a fork of this process, with the mistake or without one."""
+    child = os.fork()
+    if child == 0:
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        signal.alarm(int(seconds) + 1)
+        _forget()
+        if mutant is not None:
+            sys.meta_path.insert(0, _WithMistake(mutant))
+        import pytest
+
+        code = 1
+        try:
+            code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def _forget() -> None:
+    """Our packages are imported anew, libraries are not."""
+    for name in [
+        one for one in sys.modules if one.partition(".")[0] in ("optmodels", "formulations", "solvers", "tests")
+    ]:
+        del sys.modules[name]
+
+
+def main() -> int:
+    given = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    given.add_argument("--only", default=",".join(_TESTS))
+    given.add_argument("--sample", type=int, default=40, help="mutants of each package; 0: all")
+    given.add_argument("--seed", type=int, default=0)
+    given.add_argument("--seconds", type=float, default=0.0, help="begin no mutant after so long; 0: no limit")
+    asked = given.parse_args()
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    os.chdir(_ROOT)
+    sys.path.insert(0, str(_ROOT))
+    import hypothesis  # noqa: F401
+    import pytest  # noqa: F401
+
+    import optmodels.cli
+    import optmodels.release  # noqa: F401  # and with them numpy, pandas and all else that every fork needs
+
+    began = time.monotonic()
+    for package in asked.only.split(","):
+        tests = [
+            f"tests/optmodels/{name}.py" for name in _TESTS[package] if Path(f"tests/optmodels/{name}.py").exists()
+        ]
+        every = list(mutants(package))
+        chosen = every if not asked.sample else random.Random(asked.seed).sample(every, min(asked.sample, len(every)))
+        start = time.monotonic()
+        if not tested(tests, None, 600):
+            print(f"{package}: its tests fail without any mistake, or take ten minutes")
+            return 1
+        allowed = 3 * (time.monotonic() - start) + 10
+        killed, tried = 0, 0
+        for mutant in chosen:
+            if asked.seconds and time.monotonic() - began > asked.seconds:
+                break
+            tried += 1
+            if tested(tests, mutant, allowed):
+                print(f"  survived: {mutant.path.relative_to(_ROOT)}:{mutant.line} {mutant.said}", flush=True)
+            else:
+                killed += 1
+        print(f"{package}: {killed} of {tried} killed ({killed / max(tried, 1):.0%}), {len(every)} in all", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
