@@ -114,6 +114,22 @@ def answers(problem: Problem, solver: str) -> Iterator[Outcome]:
         near = abs(solution.value - optimum) <= 1e-6 * abs(optimum) + hair
         yield "optimal is optimal", kept(near, f"{solution.value!r}, not {optimum!r}")
     yield from released(solution)
+    yield from certified(solution)
+
+
+def certified(solution: Solution) -> Iterator[Outcome]:
+    """What proves an answer holds when the verifier works it out again, and not where its bound is pushed."""
+    make = getattr(solution, "certificate", None)  # releases of this program before certificates have none
+    if make is None or solution.bound is None:
+        return
+    from optmodels.verifier import verify_certificate
+
+    try:
+        document = make()
+    except RefusedError:
+        return
+    broken = verify_certificate(document).broken
+    yield "certificates hold when checked again", kept(not broken, "; ".join(broken))
 
 
 def invariances(

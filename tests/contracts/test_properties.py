@@ -20,6 +20,7 @@ from optmodels.errors import InputError
 from optmodels.problem import Formulation
 from optmodels.solution import Solution, Status
 from optmodels.testing import brute_force, brute_force_front, check_front, check_solution
+from optmodels.testing.solvers import quick
 
 TEXTS = ["a", "ü", "c d", "x,y", 'q"q', "line\nbreak", "", "*", "-0", "NA", "東京", "=1+1", "\t", "r\rr"]
 NUMBERS = st.one_of(
@@ -28,7 +29,7 @@ NUMBERS = st.one_of(
     st.floats(-1e6, 1e6, allow_nan=False),
 )
 QUASI = {"x": "numeric", "c": "categorical"}
-SOME = settings(max_examples=40)
+SOME = settings(max_examples=30)
 
 
 @st.composite
@@ -52,7 +53,7 @@ def table_of(frame: pd.DataFrame, **more: Any) -> Table:
 
 
 def solved(frame: pd.DataFrame, model: Formulation, solver: str, **more: Any) -> Solution:
-    return registry.solver(solver)().solve(model.build(table_of(frame, **more)))
+    return quick(solver).solve(model.build(table_of(frame, **more)))
 
 
 def rows(solution: Solution, columns: list[str]) -> list[list[str]] | None:
@@ -106,7 +107,7 @@ def test_a_larger_k_has_no_smaller_optimum(frame: pd.DataFrame) -> None:
         assert fewer <= more * (1 + 1e-9) + 1e-300
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(frames(most=5))
 def test_an_exact_front_is_that_of_brute_force_and_nothing_dominates_it(frame: pd.DataFrame) -> None:
     problem = MoObam(k=2).build(table_of(frame))
@@ -148,7 +149,7 @@ def test_gaps_people_and_suppression_leave_every_record_in_one_class_or_out(
         problem = Microaggregation(k=2, **({} if suppress is None else {"suppress": suppress})).build(table)
     except InputError:  # which says that too few records are left, or that a gap has no place
         assume(False)
-    found = registry.solver(solver)().solve(problem, time_limit=20)
+    found = quick(solver).solve(problem, time_limit=20)
     check_solution(found)
     if found.labels is None:
         assert brute_force(problem) is None
@@ -174,7 +175,7 @@ def test_as_many_records_as_k_or_one_more(n: int, kind: str) -> None:
     )
     k = several if n == 2 else several - 1
     for solver in ("columns", "mdav", "local_search", "mondrian"):
-        found = registry.solver(solver)().solve(Microaggregation(k=k).build(table_of(frame)), time_limit=20)
+        found = quick(solver).solve(Microaggregation(k=k).build(table_of(frame)), time_limit=20)
         check_solution(found)
         assert found.labels is not None
         assert set(found.labels.tolist()) == {0}
