@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from optmodels.errors import InfeasibleError, NoSolutionError
+from optmodels.evidence import Evidence
 from optmodels.markup import notebook
 from optmodels.partition import Labels, class_sizes
 from optmodels.plot.classes import class_size_bands
@@ -96,6 +97,7 @@ class Solution(Worth):
     reason: str = ""
     details: Mapping[str, object] = field(default_factory=dict)
     history: tuple[Moment, ...] = ()
+    evidence: Evidence | None = None
 
     @property
     def attribute_losses(self) -> dict[str, float]:
@@ -125,6 +127,19 @@ class Solution(Worth):
 
         release = released(self.problem, self.require(), method, suppressed)
         return release.with_provenance(self.to_dict())
+
+    def certificate(self, *, sha256: str | None = None) -> dict[str, Any]:
+        """What an independent check needs, as plain values: see `optmodels.verifier.verify_certificate`.
+
+        It holds the encoded records, and so is as confidential as they are; `sha256` is that of their file.
+
+        Raises:
+            RefusedError: no verifier without the model could work out the value.
+        """
+        from optmodels.certificate import certified
+
+        run = self.solver, self.value, self.bound, self.evidence
+        return certified(self.problem, self.require(), *run, sha256=sha256)
 
     def to_dict(self) -> dict[str, object]:
         """The run record as plain values, ready for JSON."""

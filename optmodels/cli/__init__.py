@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from optmodels.cli import (
     anonymize,
     audit,
+    certificate,
     demo,
     explore,
     hierarchy,
@@ -122,6 +123,7 @@ app.command(epilog="Example: optmodels synthesize health --rows 1000000 --out he
 )
 app.command("warm-up")(warm_up.warm_up)
 app.add_typer(study.app, name="study")
+app.add_typer(certificate.app, name="certificate")
 
 
 def main() -> None:

@@ -54,6 +54,15 @@ def anonymize(
         ),
     ] = None,
     seed: options.Seed = 0,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write what proves the answer as JSON, for 'certificate verify'. It holds the records: keep it as you "
+            "keep the data.",
+            rich_help_panel=options.SEARCH,
+        ),
+    ] = None,
     out: options.Out = None,
     force: options.Force = False,
     recode: options.Recode = None,
@@ -63,10 +72,13 @@ def anonymize(
     json: options.Json = False,
 ) -> None:
     """Anonymise a table: find classes of similar records, release one description for each, and audit the result."""
+    from json import dumps
+
     from optmodels.audit.kept import check_kept, kept_columns
+    from optmodels.certificate import lacks_certificate
     from optmodels.cli import folder, publishing, show
     from optmodels.cli.guarding import guarded
-    from optmodels.cli.output import check_outputs
+    from optmodels.cli.output import check_outputs, page_writer
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
     from optmodels.cli.source import roles_of, table_of
     from optmodels.cli.typed_command import source
@@ -78,10 +90,17 @@ def anonymize(
     into_folder = folder.is_meant(data, out)
     if bound is not None and into_folder:
         raise InputError("--bound is for a table that fits in memory, and not for a folder anonymised into a folder.")
+    if certificate is not None and into_folder:
+        raise InputError("--certificate is for a table that is solved whole, not for a folder of Parquet files.")
     if group_rows is not None and not into_folder:
         raise InputError("--group-rows is for a folder of Parquet files that is anonymised into a folder.")
     check_outputs(
-        {**publishing.written_for(None if into_folder else out), "--report": report, "--save-roles": save_roles},
+        {
+            **publishing.written_for(None if into_folder else out),
+            "--report": report,
+            "--save-roles": save_roles,
+            "--certificate": certificate,
+        },
         inputs=[Path(data), roles, *columns.files],
         force=force,
     )
@@ -125,11 +144,18 @@ def anonymize(
     publishing.check_recoding(problem, method)
     if bound is not None and (reason := Bound().refuses(problem)):
         raise RefusedError(f"--bound: nothing can be proven of this problem: {reason}")
+    if certificate is not None and (reason := lacks_certificate(problem)):
+        raise RefusedError(f"--certificate: {reason}")
     with show.progress() as on_progress:
         limit = usual_limit(search, time_limit)
         solution = search.solve(problem, time_limit=limit, seed=seed, on_progress=on_progress)
         if bound is not None and solution.labels is not None:
             solution = bounded(solution, time_limit=bound, on_progress=on_progress)
+    origin = source(data) if report or out or certificate else None
+    further = [(save_roles, table.roles.save)] if save_roles else []
+    if certificate is not None and solution.labels is not None:
+        proof = solution.certificate(sha256=(origin or {}).get("sha256"))
+        further.append((certificate, page_writer(dumps(proof))))
     publishing.publish(
         solution,
         method=method,
@@ -137,8 +163,8 @@ def anonymize(
         escape_formulas=escape_formulas,
         out=out,
         report=report,
-        source=source(data) if report or out else None,
-        further=[(save_roles, table.roles.save)] if save_roles else [],
+        source=origin,
+        further=further,
         json=json,
         remark=said(time_limit, solution.stop),
     )

@@ -74,6 +74,7 @@ class Flow:
         self.n, (self.m, self.n_values) = len(value), bounds.cap.shape
         self.bounds = bounds
         self.bound = -np.inf
+        self.tolls: Floats | None = None  # what each centre charges, where sizes are all that is bounded
         self.paths = self.pricings = 0
         self.feasible = bool(bounds.least.sum() <= self.n <= bounds.most.sum() and (bounds.floor <= bounds.cap).all())
         self._arc_costs = arc_costs
@@ -156,7 +157,10 @@ class Flow:
         self.pricings += 1
         found = self._cheapest(prices.pair, 1 if self._complete else _MORE)
         least = fsum(np.concatenate([part.reduced[:, 0] for part in found]))
-        self.bound = max(self.bound, least + centres_share(self.bounds, prices, self.n))
+        bound = least + centres_share(self.bounds, prices, self.n)
+        if bound > self.bound:
+            self.bound = bound
+            self.tolls = prices.pair[0] - prices.pool if self.n_values == 1 else None
         gaining = self._admit([self._paying(part) for part in found])
         if 0 < gaining <= _SETTLED * self.n and not self._complete:
             self._look_closer(found, prices)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.clock import Compiling, now
+from optmodels.evidence import Evidence
 from optmodels.halting import Flag, lowered, raised_when
 from optmodels.partition import Labels
 from optmodels.problem import Evaluation, Problem
@@ -81,6 +82,7 @@ class Run(Worth):
         self.bound: float | None = None
         self.proven_infeasible = ""
         self.stop = Stop.CONVERGED
+        self.evidence: Evidence | None = None  # what a verifier without solvers can check of the bound
         self.details: dict[str, object] = {}
         self.history: list[Moment] = []
         self._front: list[Solution] = []
@@ -287,6 +289,7 @@ class Run(Worth):
             seed=self.seed,
             reason=self.proven_infeasible,
             details=self.details,
+            evidence=None if bound is None else self.evidence,
             history=tuple(self.history if bound == self.bound or bound is not None else map(_unproven, self.history)),
         )
 

@@ -25,9 +25,9 @@ def beside(release: str | Path) -> Path:
     return path.parent / f"{stem}.promise.json"
 
 
-def sealed(document: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(document: Mapping[str, Any], form: str = FORMAT) -> dict[str, Any]:
     """The promise with a seal: the SHA-256 of everything else that it says."""
-    said = {"format": FORMAT, **{name: value for name, value in document.items() if name != "seal"}}
+    said = {"format": form, **{name: value for name, value in document.items() if name != "seal"}}
     return {**said, "seal": _seal(said)}
 
 
@@ -38,21 +38,44 @@ def load_promise(path: str | Path) -> dict[str, Any]:
         InputError: there is no such file, or it holds no promise.
         BrokenPromiseError: it was changed since it was written.
     """
+    return load_sealed(path, "promise", FORMAT)
+
+
+def load_sealed(path: str | Path, what: str, form: str) -> dict[str, Any]:
+    """What a sealed file of this format holds.
+
+    Raises:
+        InputError: there is no such file, or it is none of these.
+        BrokenPromiseError: it was changed since it was written.
+    """
     try:
         if Path(path).stat().st_size > _MOST_BYTES:
             raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
         found = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_number)
     except OSError as problem:
-        raise InputError(f"Cannot read the promise '{path}': {problem.strerror or problem}.") from problem
+        raise InputError(f"Cannot read the {what} '{path}': {problem.strerror or problem}.") from problem
     except (ValueError, RecursionError) as problem:
-        raise InputError(f"'{path}' is no promise that 'optmodels' wrote: {problem}.") from problem
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise InputError(f"'{path}' is no promise that 'optmodels' wrote: it does not say \"format\": \"{FORMAT}\".")
+        raise InputError(f"'{path}' is no {what} that 'optmodels' wrote: {problem}.") from problem
+    if not isinstance(found, dict) or found.get("format") != form:
+        raise InputError(f"'{path}' is no {what} that 'optmodels' wrote: it does not say \"format\": \"{form}\".")
     if found.get("seal") != _seal({name: value for name, value in found.items() if name != "seal"}):
         raise BrokenPromiseError(
-            f"The promise '{path}' was changed after it was written: its seal does not fit what it says."
+            f"The {what} '{path}' was changed after it was written: its seal does not fit what it says."
         )
     return found
+
+
+def file_sha256(path: str | Path) -> str:
+    """The SHA-256 of a file's bytes.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as problem:
+        raise InputError(f"Cannot read '{path}': {problem.strerror or problem}.") from problem
 
 
 def _seal(said: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from optmodels.evidence import Evidence
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
 from optmodels.solver import OnProgress, Run, Solver
@@ -37,6 +38,7 @@ class Bound(Solver):
         with run.halting(bound.halted):
             for number, value in enumerate(bound.steps(lambda: run.expired), start=1):
                 run.prove(value / priced.scale)
+                run.evidence = Evidence("classes", bound.of_records)
                 run.report("bound", done=number, total=bound.n_steps)
         if number < bound.n_steps:
             run.stop = Stop.TIME
@@ -69,6 +71,7 @@ def bounded(solution: Solution, *, time_limit: float | None = None, on_progress:
         solution,
         status=proven.status,
         bound=proven.bound,
+        evidence=proven.evidence,
         seconds=solution.seconds + proven.seconds,
         details={**solution.details, "bound": {"by": proven.solver, "seconds": proven.seconds}},
     )

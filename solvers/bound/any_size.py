@@ -56,7 +56,7 @@ class DualBound:
         """`unit` is what a record costs, roughly: duals are counted in it, so that they are about 1."""
         self._priced = priced
         self._unit = unit
-        self._records, self._tree = _records(compiled_price(priced), priced, unit)
+        self._records, self._tree, self._place = _records(compiled_price(priced), priced, unit)
         self.halted = lowered()  # raised from outside, it ends what is being looked at
         self._limit = Limit(_NODES, self.halted.view(np.bool_))
         self.duals: Floats = np.zeros(len(self._records.copies))
@@ -76,6 +76,11 @@ class DualBound:
             gains = np.sort(np.repeat(self.duals - self._priced.left_out_price / self._unit, copies))
             total -= float(np.maximum(gains[-most:], 0.0).sum())
         return self._unit * total
+
+    @property
+    def of_records(self) -> Floats:
+        """The dual of every record, in the units of class prices."""
+        return self._unit * self.duals[self._place]
 
     def steps(self, expired: Expired) -> Iterator[float]:
         """Better and better bounds, each as soon as it is proven."""
@@ -133,8 +138,8 @@ class DualBound:
         return all(job.result() for job in jobs)
 
 
-def _records(price: Price, priced: Priced, unit: float) -> tuple[Records, BoxTree]:
-    """Equal records once, in the order of a tree of boxes."""
+def _records(price: Price, priced: Priced, unit: float) -> tuple[Records, BoxTree, Ints]:
+    """Equal records once, in the order of a tree of boxes, and the place of every record among them."""
     columns = [*price.numeric.T, *price.codes.T]
     type_of = group_rows(columns) if columns else np.zeros(price.n, np.int64)
     _, first, copies = np.unique(type_of, return_index=True, return_counts=True)
@@ -156,4 +161,6 @@ def _records(price: Price, priced: Priced, unit: float) -> tuple[Records, BoxTre
         *pair_constants(own.kind, k),
         priced.test._replace(codes=priced.test.codes[:0]),
     )
-    return records, tree
+    place = np.empty(len(first), np.int64)
+    place[tree.rows] = np.arange(len(first))
+    return records, tree, place[type_of]

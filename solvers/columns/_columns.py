@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from optmodels.errors import whole
+from optmodels.evidence import Evidence
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import PROVEN, Run, Solver, leave_out_who_pays
@@ -225,7 +226,9 @@ def _converge(proof: Proof) -> Certificate | None:
 
 
 def _note(proof: Proof) -> None:
-    generation = proof.generation
+    generation, instance = proof.generation, proof.instance
+    if generation.plain is not None:
+        proof.run.evidence = Evidence("classes", generation.plain[1][instance.type_of] * instance.unit)
     proof.run.details.update(
         types=proof.instance.n_types,
         columns=len(proof.master.classes),

@@ -57,6 +57,7 @@ class Generation:
     rounds: int = 0
     quickest: float = np.inf  # seconds of an exact pricing; the first of a process may wait for compilation
     relaxed: Relaxed | None = None
+    plain: tuple[float, Floats] | None = None  # the best bound by duals of records alone, and these
     _reachable: bool | None = None  # exact pricing, as far as is known
     _amount: float | None = None  # None: there was no partition to begin from, and the duals are not steered
 
@@ -132,6 +133,8 @@ class Generation:
             added += self.master.add(priced.classes)
             bound = self.master.dual_value(relaxed.duals) + priced.slack(self.instance)
             self.proved(bound)
+            if self._alone(relaxed.duals) and (self.plain is None or bound > self.plain[0]):
+                self.plain = bound, relaxed.duals.rows
             whole = relaxed.missing < TOLERANCE
             certificate = Certificate(relaxed.duals, bound, converged=priced.complete)
             if not priced.complete and self.expired():
@@ -150,6 +153,11 @@ class Generation:
                 # The box itself is what keeps the master from being whole.
                 self._centre(best.duals.rows, self._amount / 10 if self._amount > 1e-5 else 0.0)
         return None
+
+    @staticmethod
+    def _alone(duals: Duals) -> bool:
+        """Whether records alone have duals, and neither cuts, pairs nor the number of classes."""
+        return len(duals.penalties) == 0 and len(duals.charges) == 0 and duals.each == 0.0
 
     @property
     def reach(self) -> int:

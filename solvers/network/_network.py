@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.errors import RefusedError, whole
+from optmodels.evidence import Evidence
 from optmodels.flow import Bounds, Flow, dense_transport
 from optmodels.flow.dense import MOST_ARCS
 from optmodels.flow.pricing import ArcCosts
@@ -112,6 +113,8 @@ class Network(FrontSolver):
             run.infeasible(CANNOT_MEET)
         elif np.isfinite(flow.bound):
             run.prove(flow.bound)
+        if flow.tolls is not None:
+            run.evidence = Evidence("centres", flow.tolls)
 
     def _densely(self, arc_costs: ArcCosts, run: Run, value: NDArray[np.int32], bounds: Bounds) -> bool:
         """Solve it as a small dense transport if it is one; whether that was enough."""
