@@ -56,23 +56,29 @@ def _checks(said: Mapping[str, Any], data: str | Path | None) -> Iterator[Check]
     if data is not None:
         found = file_sha256(data)
         yield Check("data", f"SHA-256 {said['data']['sha256']}", f"SHA-256 {found}", found == said["data"]["sha256"])
+    if said["kind"] not in ("partition", *_WAYS):
+        raise ValueError(f"it is of a kind called {said['kind']!r}")
     labels = np.array(said["labels"], np.int64)
     if len(labels) != said["data"]["records"] or labels.min(initial=0) < -1 or labels.max(initial=-1) < 0:
         yield Check("partition", f"{said['data']['records']:,} records in classes", "otherwise", False)
         return
-    yield from _feasible(said["conditions"], labels)
+    checks = list(_feasible(said["conditions"], labels))
     if "points" in said["price"]:
-        yield from _sized(said, labels)
+        checks += _sized(said, labels)
     value, hair = _value(said, labels)
     near = abs(Fraction(said["value"]) - value) <= hair
-    yield Check(f"value of '{said['target']}'", repr(said["value"]), repr(float(value)), near)
+    checks.append(Check(f"value of '{said['target']}'", repr(said["value"]), repr(float(value)), near))
     bound = said["bound"]
-    if bound is None:
+    if bound is not None:
+        checks.append(Check("bound", "no more than the value", repr(bound), Fraction(bound) <= value + hair))
+    yield from checks
+    if not all(one.kept for one in checks):
+        yield Check("bound", repr(bound), "what is said before it is not so", None)
+    elif bound is None:
         yield Check("bound", "none", said["rests_on"], None)
-        return
-    yield Check("bound", "no more than the value", repr(bound), Fraction(bound) <= value + hair)
-    kept, why = proven(said, Fraction(bound))
-    yield Check("bound", f"no partition below {bound!r}", why, kept)
+    else:
+        kept, why = proven(said, Fraction(bound))
+        yield Check("bound", f"no partition below {bound!r}", why, kept)
 
 
 def _feasible(asked: Mapping[str, Any], labels: Ints) -> Iterator[Check]:
@@ -129,8 +135,7 @@ def _value(said: Mapping[str, Any], labels: Ints) -> tuple[Fraction, Fraction]:
 def proven(said: Mapping[str, Any], bound: Fraction) -> tuple[bool, str]:
     """Whether no partition has a value below the bound, by what the certificate says; and how that is known."""
     try:
-        ways = {"classes": _by_classes, "path": _by_path, "centres": _by_centres}
-        return ways[said["kind"]](said, bound)
+        return _WAYS[said["kind"]](said, bound)
     except TooManyError:
         return False, "there are more classes to be looked at than this verifier does look at"
 
@@ -254,3 +259,6 @@ def centres_bound(said: Mapping[str, Any]) -> Fraction:
     hair += Fraction(fsum(np.abs(with_tolls).max(axis=1))) * _UNIT * 2
     back = sum((Fraction(t) * (high if t > 0 else low) for t, (low, high) in zip(tolls.tolist(), sizes, strict=True)))
     return Fraction(fsum(with_tolls.min(axis=1))) - back - hair
+
+
+_WAYS = {"classes": _by_classes, "path": _by_path, "centres": _by_centres}

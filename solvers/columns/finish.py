@@ -11,6 +11,7 @@ from solvers.columns.duals import reduced_cost
 from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
 from solvers.columns.proof import Proof
+from solvers.columns.settle import settle
 
 # Round by round: classes of each seed and size, and how many of least reduced cost altogether.
 _ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))
@@ -45,6 +46,7 @@ def finish(proof: Proof, certificate: Certificate) -> None:
         bound, optimal = proof.combine(classes, left if whole else _SHARE * left)
         run.details["listed"] = len(classes)
         if optimal and proof.value <= certificate.bound + ceiling + _EDGE and run.value is not None:
+            settle(proof, certificate, classes)  # what is better by less than the program's tolerance
             run.prove(run.value)
             return
         proof.prove(min(bound, certificate.bound + ceiling))

@@ -1,0 +1,60 @@
+"""What a program leaves to its tolerances: whether the classes listed make a partition that is better by a hair.
+
+HiGHS decides up to an absolute tolerance, so that of two partitions whose prices differ by less it may take the dearer
+one. A partition costs at least what its duals say and the reduced costs of its classes; they are put together as long
+as that stays below the incumbent, and what is complete is added up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.columns.duals import reduced_cost
+from solvers.columns.generation import Certificate
+from solvers.columns.instance import Ints
+from solvers.columns.proof import Proof
+
+_NODES = 20_000
+_ROUNDING = 1e-13  # of what is added up
+
+
+def settle(proof: Proof, certificate: Certificate, classes: list[Ints]) -> bool:
+    """Offer every partition made of these classes that is better than the incumbent; False if they are too many.
+
+    Nobody is left out here.
+    """
+    instance = proof.instance
+    if instance.left_out or proof.run.labels is None:
+        return False
+    known = {members.tobytes(): members for members in (*classes, *instance.classes(proof.run.labels))}
+    costs = {key: float(reduced_cost(instance.types, certificate.duals, one)) for key, one in known.items()}
+    prices = {key: instance.price(one) for key, one in known.items()}
+    holding: list[list[bytes]] = [[] for _ in range(instance.n_types)]
+    for key in sorted(known, key=costs.__getitem__):
+        for t in np.unique(known[key]).tolist():
+            holding[t].append(key)
+    counts = {key: np.bincount(one, minlength=instance.n_types) for key, one in known.items()}
+    worst = min(0.0, *costs.values()) * instance.most_classes
+    start = proof.master.dual_value(certificate.duals)
+    best, nodes = sum(prices[one.tobytes()] for one in instance.classes(proof.run.labels)), 0
+    stack: list[tuple[Ints, float, list[bytes]]] = [(instance.types.copies.copy(), start, [])]
+    while stack:
+        left, cost, chosen = stack.pop()
+        nodes += 1
+        if nodes > _NODES or (nodes % 1_000 == 0 and proof.run.expired):
+            return False
+        waiting = np.flatnonzero(left)
+        if not len(waiting):
+            total = sum(prices[key] for key in chosen)
+            if total < best and instance.n_classes in (None, len(chosen)):
+                best = total
+                proof.offer([known[key] for key in chosen])
+            continue
+        record = int(waiting[0])
+        limit = best + _ROUNDING * (abs(best) + abs(start)) - worst
+        for key in holding[record]:
+            if cost + costs[key] >= limit:
+                break
+            if (counts[key] <= left).all():
+                stack.append((left - counts[key], cost + costs[key], [*chosen, key]))
+    return True
