@@ -198,7 +198,7 @@ def test_what_no_verifier_could_add_up_is_refused() -> None:
     with pytest.raises(RefusedError, match="no sum of prices"):
         solution.certificate()
     with pytest.raises(RefusedError, match="bounds on sensitive values"):
-        solved(Aminifar(k=4, alpha=1.5), "network", 24).certificate()
+        solved(Aminifar(k=4, alpha=3.0), "network", 24).certificate()
 
 
 def test_a_certificate_is_exact_where_floats_are_not() -> None:
