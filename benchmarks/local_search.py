@@ -31,7 +31,7 @@ from solvers.local_search.descent import Descent
 
 
 @dataclass(frozen=True)
-class Bar:
+class Goal:
     """A figure to reach; `factor` turns the problem's value into its units."""
 
     group: str
@@ -41,7 +41,7 @@ class Bar:
     factor: float = 1.0
 
 
-def bars() -> Iterator[Bar]:
+def bars() -> Iterator[Goal]:
     figures = {"census": (4.722, 7.297, 11.476), "tarragona": (14.494, 20.154, 30.123)}
     for name, targets in figures.items():
         for k, target in zip((3, 5, 10), targets, strict=True):
@@ -49,15 +49,15 @@ def bars() -> Iterator[Bar]:
             def build(name: str = name, k: int = k) -> Problem:
                 return Microaggregation(k=k).build(standardised(name))
 
-            yield Bar(name, f"{name} k={k}, % of SST", build, target, 100.0)
+            yield Goal(name, f"{name} k={k}, % of SST", build, target, 100.0)
     german = MoObam(k=5, n_clusters=30)
-    yield Bar("german", "german k=5, 30 classes, loss", lambda: german.build(om.dataset("german")), 0.0070)
+    yield Goal("german", "german k=5, 30 classes, loss", lambda: german.build(om.dataset("german")), 0.0070)
     liang = LiangSamavi(k=3)
-    yield Bar("liang", "person20 k=3, loss metric", lambda: liang.build(om.dataset("person20")), 19.266129)
+    yield Goal("liang", "person20 k=3, loss metric", lambda: liang.build(om.dataset("person20")), 19.266129)
     first = np.arange(200)
     census = "census_20k, first 200, k=3, loss metric"
-    yield Bar("liang", census, lambda: liang.build(om.dataset("census_20k").take(first)), 21.628)
-    yield Bar("liang", "ipums_1k_8attr k=3, loss metric", lambda: liang.build(om.dataset("ipums_1k_8attr")), 482.33)
+    yield Goal("liang", census, lambda: liang.build(om.dataset("census_20k").take(first)), 21.628)
+    yield Goal("liang", "ipums_1k_8attr k=3, loss metric", lambda: liang.build(om.dataset("ipums_1k_8attr")), 482.33)
 
 
 def standardised(name: str) -> om.Table:

@@ -66,7 +66,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Timing:
     """What became of a case: seconds to pose, answer and release it, and what the answer is worth."""
 
     build: float
@@ -129,7 +129,7 @@ def busy() -> float:
     return sum(os.times()[:4])
 
 
-def answered(case: Case) -> Outcome:
+def answered(case: Case) -> Timing:
     from optmodels import registry
     from optmodels.errors import RefusedError
 
@@ -151,7 +151,7 @@ def answered(case: Case) -> Outcome:
     ended, after = perf_counter(), busy()
     if points:
         points[0].release()
-    return Outcome(built - began, ended - built, after - used, perf_counter() - ended, found)
+    return Timing(built - began, ended - built, after - used, perf_counter() - ended, found)
 
 
 def work(pipe: Connection) -> None:
@@ -180,11 +180,11 @@ class Worker:
         self._process = multiprocessing.get_context("spawn").Process(target=work, args=(theirs,), daemon=False)
         self._process.start()
 
-    def answer(self, case: Case) -> Outcome | str:
+    def answer(self, case: Case) -> Timing | str:
         """What became of a case, or what went wrong."""
         self._pipe.send(case)
         if self._pipe.poll(2 * (case.limit + PATIENCE) + 60):
-            answer: Outcome | str = self._pipe.recv()
+            answer: Timing | str = self._pipe.recv()
             return answer
         self.end()
         self._begin()

@@ -44,10 +44,7 @@ class Mondrian(Solver):
     name: ClassVar[str] = "mondrian"
     summary: ClassVar[str] = "median cuts along the widest attribute, strict or relaxed; feasible, for millions of rows"
     needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
-    rejects: ClassVar[tuple[type[Structure], ...]] = (
-        ClassCount,
-        Assignment,
-    )
+    rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount, Assignment)
 
     relaxed: bool = False
 

@@ -41,10 +41,7 @@ class Usefulness(Solver):
 
     name: ClassVar[str] = "usefulness"
     summary: ClassVar[str] = "classes of k in the order of cosine similarity (Majeed and Hwang); feasible, fast"
-    rejects: ClassVar[tuple[type[Structure], ...]] = (
-        ClassCount,
-        Assignment,
-    )
+    rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount, Assignment)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Offer the classes along the order; where they break a condition, ever more neighbours as one class."""

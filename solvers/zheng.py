@@ -59,10 +59,7 @@ class Zheng(Solver):
     name: ClassVar[str] = "zheng"
     summary: ClassVar[str] = "classes grown to l sensitive values, then to k records; feasible, fast, heuristic"
     needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
-    rejects: ClassVar[tuple[type[Structure], ...]] = (
-        ClassCount,
-        Assignment,
-    )
+    rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount, Assignment)
 
     seeds: Seeds = "random"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from formulations.mass.dealing import Dealt
+from formulations.mass.dealing import DealtStrata
 from formulations.mass.get_anonymized import GetAnonymized
 from optmodels.conditions import ClassTest
 from optmodels.structures import Candidate
@@ -47,7 +47,7 @@ class CandidateBuilder:
                 dealt = self._dealt_larger(k, dealt)
             yield Candidate(k, dealt.labels, dealt.classes / dealt.wanted)
 
-    def _dealt_larger(self, k: int, best: Dealt) -> Dealt:
+    def _dealt_larger(self, k: int, best: DealtStrata) -> DealtStrata:
         """Where conditions made classes join, larger ones dealt at once may be more: a union mirrors the table less."""
         size = k
         while not self.halted():
@@ -60,7 +60,7 @@ class CandidateBuilder:
         return best
 
 
-def n_classes(dealt: Dealt) -> int:
+def n_classes(dealt: DealtStrata) -> int:
     """How many classes there are after some were joined."""
     return int(dealt.labels.max()) + 1
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from formulations.mass.diversity import diversify, joined
 from formulations.mass.fetching import fetch
-from formulations.mass.floors import Bench, Bounds, Floors, Places, even_out, nested
+from formulations.mass.floors import BoundsBeyondQuotas, Floors, Places, SwapBench, even_out, nested
 from optmodels.kernels import copy_into, kernel, part
 from optmodels.partition import Labels, members
 
@@ -61,7 +61,7 @@ class Desk(NamedTuple):
     lacking: Floats  # how many more records with a value the class would need to mirror the table
 
 
-class Dealt(NamedTuple):
+class DealtStrata(NamedTuple):
     """The class of each record, and how many of the classes are as they should be: all, unless it was halted."""
 
     labels: Labels
@@ -78,7 +78,7 @@ def deal(
     reach: float,
     halted: Callable[[], bool] = lambda: False,
     floors: Floors = "auto",
-) -> Dealt:
+) -> DealtStrata:
     """Classes of at least k records, for records in an order of similarity.
 
     Args:
@@ -123,8 +123,8 @@ def deal(
         floors = "near"  # strata are values, and dealt as they should be
     elif floors == "auto":
         floors = "full" if nested(codes) else "diverse"
-    bounds = Bounds.of(codes, sizes, len(shares), e)
-    bench = Bench.of(bounds, -(-n_left // e))
+    bounds = BoundsBeyondQuotas.of(codes, sizes, len(shares), e)
+    bench = SwapBench.of(bounds, -(-n_left // e))
     _begin(waiting, desk)
     steady = np.flatnonzero(waiting.quota)
     dealt, evening = 0, None
@@ -149,12 +149,14 @@ def deal(
     labels = np.empty(n, np.int64)
     labels[order] = class_at
     if floors != "diverse":
-        return Dealt(labels, done, e)
+        return DealtStrata(labels, done, e)
     number = joined(desk.held, e, bounds, bench, dealt)
-    return Dealt(number[labels], int(number[dealt - 1]) + 1, int(number[-1]) + 1)
+    return DealtStrata(number[labels], int(number[dealt - 1]) + 1, int(number[-1]) + 1)
 
 
-def _even(held: Places, e: int, bounds: Bounds, bench: Bench, floors: Floors, begin: int, end: int) -> None:
+def _even(
+    held: Places, e: int, bounds: BoundsBeyondQuotas, bench: SwapBench, floors: Floors, begin: int, end: int
+) -> None:
     if bounds.codes.shape[1] > 1:
         even_out(held, e, bounds, bench, begin, end)
     if floors == "diverse":

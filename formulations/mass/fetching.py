@@ -10,14 +10,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from formulations.mass.floors import Bench, Bounds, Places, load, swap
+from formulations.mass.floors import BoundsBeyondQuotas, Places, SwapBench, load, swap
 from optmodels.kernels import kernel, part
 from optmodels.partition import root_of
 
 TRIES = 64  # of classes that could help, for one value that a class wants
 
 
-def fetch(held: Places, classes: int, bounds: Bounds, bench: Bench, full: bool, halted: Callable[[], bool]) -> int:
+def fetch(
+    held: Places, classes: int, bounds: BoundsBeyondQuotas, bench: SwapBench, full: bool, halted: Callable[[], bool]
+) -> int:
     """Swaps over any distance for values that classes lack, or (`full`) have too few or too many records of.
 
     Returns in how many cases they still do: none where attributes are nested, unless it was halted.

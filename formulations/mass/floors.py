@@ -47,7 +47,7 @@ ROUNDS = 2  # of swaps among neighbours
 LARGE = 64  # records beyond the quotas, from which on any swap will do that is for the better
 
 
-class Bounds(NamedTuple):
+class BoundsBeyondQuotas(NamedTuple):
     """How many records with a value a class should have beyond the quotas that every class gets of every stratum."""
 
     codes: Places  # (strata, attributes) the place of each value among all of them
@@ -59,7 +59,7 @@ class Bounds(NamedTuple):
     diverse: Numbers  # (attributes) of how many values there are enough records for everybody
 
     @classmethod
-    def of(cls, codes: Numbers, sizes: Numbers, n_values: int, classes: int) -> Bounds:
+    def of(cls, codes: Numbers, sizes: Numbers, n_values: int, classes: int) -> BoundsBeyondQuotas:
         """For strata of these sizes."""
         quotas, counts, attribute = np.zeros((3, n_values), np.int64)
         for j, column in enumerate(codes.T):
@@ -72,7 +72,7 @@ class Bounds(NamedTuple):
         return cls(np.ascontiguousarray(codes, np.uint32), least, most, enough, quotas, attribute, diverse)
 
 
-class Bench(NamedTuple):
+class SwapBench(NamedTuple):
     """Room to work in: a few classes at hand, and what it would change if two of them gave away their records.
 
     Of a class at hand there are three rows: how many records it has with each value, what one more costs, and one less.
@@ -83,7 +83,7 @@ class Bench(NamedTuple):
     taken: Numbers
 
     @classmethod
-    def of(cls, bounds: Bounds, most_records: int) -> Bench:
+    def of(cls, bounds: BoundsBeyondQuotas, most_records: int) -> SwapBench:
         """For classes of so many records beyond the quotas."""
         given, taken = np.zeros((2, most_records, bounds.codes.shape[1] + 1), np.int64)
         return cls(np.zeros((NEIGHBOURS + 1, 3, len(bounds.least)), np.int64), given, taken)

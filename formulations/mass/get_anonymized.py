@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.mass.dealing import Dealt, deal
+from formulations.mass.dealing import DealtStrata, deal
 from formulations.mass.floors import Floors, checked_floors
 from formulations.mass.mending import mended
 from formulations.mass.sensitive_mix import SensitiveMix
@@ -81,7 +81,7 @@ class GetAnonymized:
             mix=self.mix.restricted(rows),
         )
 
-    def dealt(self, k: int, halted: Callable[[], bool] = lambda: False, test: ClassTest | None = None) -> Dealt:
+    def dealt(self, k: int, halted: Callable[[], bool] = lambda: False, test: ClassTest | None = None) -> DealtStrata:
         """Classes of at least k records that mirror the table, and meet the conditions if one class of everybody does.
 
         Each that was dealt has its share of every stratum, and as far as possible of every value, rounded up or down.

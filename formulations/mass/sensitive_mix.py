@@ -22,7 +22,7 @@ Distribution = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Mix:
+class MixDistances:
     """How far the classes of a partition are from mirroring the table."""
 
     privacy_loss: float  # the mean distance over classes and sensitive attributes
@@ -100,7 +100,7 @@ class SensitiveMix:
         found[self.strata] = self.codes
         return np.asarray(found + starts, np.int64)
 
-    def of(self, labels: Labels) -> Mix:
+    def of(self, labels: Labels) -> MixDistances:
         """How far the classes are from the table, in time linear in the records; labels run from 0 to C-1."""
 
         def attribute(j: int) -> tuple[float, float, int]:
@@ -109,7 +109,7 @@ class SensitiveMix:
             return float(distances.mean()), float(distances.max()), distinct_l(found)
 
         means, largest, fewest = zip(*_shared_out(attribute, len(self.names)), strict=True)
-        return Mix(float(np.mean(means)), max(largest), min(fewest))
+        return MixDistances(float(np.mean(means)), max(largest), min(fewest))
 
 
 def _shared_out(work: Callable[[int], tuple[float, float, int]], count: int) -> list[tuple[float, float, int]]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.centroids.exchanges import Bounded, bounded, exchanged
-from optmodels.centroids.kernel import Asked, measure_all
+from optmodels.centroids.kernel import AlsoMeasured, measure_all
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.conditions import ClassTest
 from optmodels.flow import Bounds, Flow
@@ -57,7 +57,7 @@ class BalancedSpace(CentroidSpace):
     def _bounded(self) -> Bounded:
         return bounded(self.assignment)
 
-    def decode(self, decisions: Floats, asked: Asked | None = None, *, mend: bool = True) -> Decoded:
+    def decode(self, decisions: Floats, asked: AlsoMeasured | None = None, *, mend: bool = True) -> Decoded:
         """The cheapest assignments to the centres of flat decisions, one per row, measured."""
         grain = self._fine
         with threads() as pool:
@@ -65,7 +65,7 @@ class BalancedSpace(CentroidSpace):
         homes = [home for home, _ in assigned]
         labels = np.empty((len(homes), self.price.n), np.int32)
         labels[:, grain.unit_of] = homes
-        found = measure_all(grain.units, self.test, asked or Asked(np.zeros(0), False), labels, self.n_centroids)
+        found = measure_all(grain.units, self.test, asked or AlsoMeasured(np.zeros(0), False), labels, self.n_centroids)
         found.prices[:] = [np.inf if self.halt[0] else self.assignment.distance(canonical(home)) for home in homes]
         np.maximum(found.missing, [broken for _, broken in assigned], out=found.missing)
         return Decoded(grain, found)

@@ -19,7 +19,7 @@ from optmodels.kernels import kernel, part
 from optmodels.price import Codes, Floats
 
 
-class Asked(NamedTuple):
+class AlsoMeasured(NamedTuple):
     """What is measured beyond price, number of classes and least entropies."""
 
     taus: Floats  # thresholds of linkage
@@ -41,7 +41,7 @@ class Partitions(NamedTuple):
 
 @kernel(nogil=True)
 def decode_all(
-    units: Units, test: ClassTest, asked: Asked, numeric: Floats, codes: Codes, fixed: bool, mend: bool
+    units: Units, test: ClassTest, asked: AlsoMeasured, numeric: Floats, codes: Codes, fixed: bool, mend: bool
 ) -> Partitions:
     """Decode and measure matrices of centroids, numeric (m, centroids, d) and codes (m, centroids, c)."""
     many, s = len(numeric), len(test.starts) - 1
@@ -65,7 +65,9 @@ def decode_all(
 
 
 @kernel
-def measure_all(units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.int32], n_classes: int) -> Partitions:
+def measure_all(
+    units: Units, test: ClassTest, asked: AlsoMeasured, labels: NDArray[np.int32], n_classes: int
+) -> Partitions:
     """Measure partitions that were made elsewhere, one per row: the class of each unit."""
     many, s = len(labels), len(test.starts) - 1
     prices, closeness = np.empty(many), np.empty(many)
@@ -84,8 +86,8 @@ def measure_all(units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.
 
 @part
 def _values_of(
-    units: Units, test: ClassTest, asked: Asked, labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
-    entropies: Floats, linkable: Ints,
+    units: Units, test: ClassTest, asked: AlsoMeasured, labels: NDArray[np.int32], sizes: Ints,
+    counts: NDArray[np.int64], entropies: Floats, linkable: Ints,
 ) -> tuple[float, int, int, float]:  # fmt: skip
     """Price, classes, homogeneous records and closeness of a partition; writes its entropies and linkable records."""
     classes = 0

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from optmodels.centroids.kernel import Asked, Partitions
+from optmodels.centroids.kernel import AlsoMeasured, Partitions
 from optmodels.centroids.space import Decoded
 from optmodels.conditions import Conditions
 from optmodels.objectives import Objective, quantity_of
@@ -17,7 +17,7 @@ from optmodels.structures import Centroids, Score, Structure
 Kind = TypeVar("Kind", bound=Structure)
 
 
-class Judge(Protocol):
+class Decodable(Protocol):
     """What decoding asks of a problem: its objectives, what is known of it, and its judgement of a partition."""
 
     objectives: tuple[Objective, ...]
@@ -43,14 +43,14 @@ class Measures:
     What decoding counts anyway is taken from there; any other objective is asked of the judge, one partition at a time.
     """
 
-    def __init__(self, judge: Judge, objectives: Sequence[Objective]) -> None:
+    def __init__(self, judge: Decodable, objectives: Sequence[Objective]) -> None:
         self.judge = judge
         self.objectives = tuple(objectives)
         known = [quantity_of(o.quantity) for o in objectives if o.quantity is not None]
         self._taus = [float(tau or 0.0) for quantity, tau in known if quantity == "linkage"]
         # decoding measures closeness as t is measured; where that is another distance, the judge is asked
         self._closeness = judge.conditions.usual_distance and any(quantity == "closeness" for quantity, _ in known)
-        self.asked = Asked(np.array(self._taus), self._closeness)
+        self.asked = AlsoMeasured(np.array(self._taus), self._closeness)
         self._counted = [self._of_counts(objective) for objective in objectives]
         # Whether the judge is asked about every partition: what a decision costs is then its work.
         self.judged = None in self._counted or not judge.require(Centroids).sufficient

@@ -11,7 +11,7 @@ import numpy as np
 from pymoo.core.problem import Problem as PymooProblem
 
 from optmodels.centroids.balanced import BalancedSpace
-from optmodels.centroids.measures import Judge, Measures
+from optmodels.centroids.measures import Decodable, Measures
 from optmodels.centroids.space import CentroidSpace, Decoded
 from optmodels.errors import InputError
 from optmodels.partition import Labels, canonical
@@ -39,7 +39,7 @@ class CentroidProblem(PymooProblem):  # type: ignore[misc]
         watch: called with every batch of decisions decoded and their costs; what it raises ends whatever asked for it.
     """
 
-    def __init__(self, judge: Judge, n_centroids: int | None = None, *, mend: bool = True) -> None:
+    def __init__(self, judge: Decodable, n_centroids: int | None = None, *, mend: bool = True) -> None:
         centroids, assignment = judge.require(Centroids), judge.structure(Assignment)
         wanted = centroids.n_classes
         if n_centroids is not None and n_centroids < 1:

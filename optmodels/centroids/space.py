@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.centroids.centres import centroids_of
-from optmodels.centroids.kernel import Asked, Partitions, decode_all
+from optmodels.centroids.kernel import AlsoMeasured, Partitions, decode_all
 from optmodels.centroids.units import Units
 from optmodels.conditions import ClassTest
 from optmodels.halting import Flag, lowered
@@ -175,9 +175,9 @@ class CentroidSpace:
         """Matrices as flat decisions, one per row."""
         return np.concatenate(matrices, axis=2, dtype=np.float64).reshape(len(matrices.numeric), -1)
 
-    def decode(self, decisions: Floats, asked: Asked | None = None, *, mend: bool = True) -> Decoded:
+    def decode(self, decisions: Floats, asked: AlsoMeasured | None = None, *, mend: bool = True) -> Decoded:
         """What becomes of flat decisions, one per row; all at once, on all cores."""
-        asked = asked or Asked(np.zeros(0), False)
+        asked = asked or AlsoMeasured(np.zeros(0), False)
         matrices, coarse = self.matrices(decisions), self._coarse
         found = self._decoded(coarse.units, asked, matrices, mend)
         unmended = np.flatnonzero(found.missing)
@@ -188,7 +188,7 @@ class CentroidSpace:
             before[unmended] = better
         return Decoded(coarse, found, self._fine, dict(zip(unmended.tolist(), again.labels, strict=True)))
 
-    def _decoded(self, units: Units, asked: Asked, matrices: Matrices, mend: bool) -> Partitions:
+    def _decoded(self, units: Units, asked: AlsoMeasured, matrices: Matrices, mend: bool) -> Partitions:
         many, each = len(matrices.numeric), max(1, len(units.counts))
         workers = 1 if many * each < _FEW else cores()
         step = max(2, min(_PIECE // (workers * each), ceil(many / workers)))
@@ -241,7 +241,7 @@ class CentroidSpace:
         return matrix.ravel()
 
 
-def _given_up(units: Units, test: ClassTest, asked: Asked, many: int) -> Partitions:
+def _given_up(units: Units, test: ClassTest, asked: AlsoMeasured, many: int) -> Partitions:
     """Matrices that there was no time for, told as those that no mending could help."""
     n = int(units.counts.sum())
     return Partitions(

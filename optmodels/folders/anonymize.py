@@ -242,7 +242,7 @@ class _Flow:
         if cut:
             return NOT_COMPARED.format(f"{cut:,} blocks, in which nothing else was found, were cut at medians")
 
-        def step(number: int) -> Step[list[folder_seams.Pair]]:
+        def step(number: int) -> Step[list[folder_seams.SeamPair]]:
             after = members[number + 1] if number + 1 < len(members) else members[number - 1] if number else None
             return Step(
                 folder_seams.pairs_of,

@@ -25,7 +25,7 @@ from optmodels.conditions import ClassTest, Conditions
 from optmodels.errors import NoSolutionError
 from optmodels.files import write_whole
 from optmodels.folders.described import Counts, spread
-from optmodels.folders.people import People, heads, most_heads, routing_test, with_people
+from optmodels.folders.people import PartPeople, heads, most_heads, routing_test, with_people
 from optmodels.folders.pieces import (
     Columns,
     Piece,
@@ -345,7 +345,7 @@ class Part:
     file: str
     tally: Tally
     peak: float
-    people: People | None = None
+    people: PartPeople | None = None
 
 
 def put_together(number: int, members: Sequence[tuple[str, int]], plan: Plan, out: Path, types: pa.Schema) -> Part:
@@ -359,11 +359,11 @@ def put_together(number: int, members: Sequence[tuple[str, int]], plan: Plan, ou
     write_whole(file, lambda draft: pq.write_table(pa.Table.from_pandas(frame, wanted, preserve_index=False), draft))
     written = pq.read_table(file).to_pandas()
     tally = Tally.of(written, plan.roles.sensitive)
-    people = None if whose is None else People.of(whose.take(places), plan.scratch / f"people-{number:05}.npy")
+    people = None if whose is None else PartPeople.of(whose.take(places), plan.scratch / f"people-{number:05}.npy")
     return Part(str(file), tally, peak_megabytes(), people)
 
 
-def judge(file: str, quasi: Sequence[str], ground: Ground, tally: Tally, people: People | None = None) -> Audit:
+def judge(file: str, quasi: Sequence[str], ground: Ground, tally: Tally, people: PartPeople | None = None) -> Audit:
     """The audit of a written part, against the tally of all of them."""
     whose = None if people is None else people.rows()
     return part_audit(pq.read_table(file).to_pandas(), quasi, ground, tally, whose)

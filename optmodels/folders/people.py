@@ -60,7 +60,7 @@ def with_people(frame: pd.DataFrame, whose: pd.Series | None, roles: Roles) -> p
 
 
 @dataclass(frozen=True)
-class People:
+class PartPeople:
     """Whose the rows of a written part are, in a file of its own, and how many rows each of these people has."""
 
     file: str
@@ -68,7 +68,7 @@ class People:
     records: NDArray[np.int64]
 
     @classmethod
-    def of(cls, whose: pd.Series, file: Path) -> People:
+    def of(cls, whose: pd.Series, file: Path) -> PartPeople:
         """The people of a part, row by row."""
         found, records = np.unique(_hashes(whose), return_counts=True)
         np.save(file, pd.factorize(whose)[0].astype(np.int64))
@@ -80,7 +80,7 @@ class People:
         return rows
 
 
-def counted(parts: list[People]) -> tuple[int, int]:
+def counted(parts: list[PartPeople]) -> tuple[int, int]:
     """How many people there are in all parts, and how many records one has at most."""
     found, places = np.unique(np.concatenate([part.hashes for part in parts]), return_inverse=True)
     records: NDArray[Any] = np.bincount(places, weights=np.concatenate([part.records for part in parts]))

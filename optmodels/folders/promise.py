@@ -14,7 +14,7 @@ from optmodels.audit.parts import Ground
 from optmodels.conditions import Conditions
 from optmodels.errors import BrokenPromiseError
 from optmodels.folders.groups import Plan
-from optmodels.folders.people import People
+from optmodels.folders.people import PartPeople
 from optmodels.recoding import Method
 from optmodels.release.promise import asked_of
 from optmodels.verifier import fingerprint, read_cells, sealed, total, verify
@@ -27,7 +27,7 @@ def vouched_folder(
     method: Method,
     ground: Ground,
     missing: int = 0,
-    people: Sequence[People] = (),
+    people: Sequence[PartPeople] = (),
 ) -> dict[str, Any]:
     """The promise of the Parquet files in a folder, after the verifier found that they keep it.
 

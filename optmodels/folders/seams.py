@@ -36,7 +36,7 @@ FROM_GROUPS = (
 )
 
 
-class Pair(NamedTuple):
+class SeamPair(NamedTuple):
     """What two blocks lose apart and merged, and whether they belong to two groups."""
 
     apart: float
@@ -48,7 +48,7 @@ class Pair(NamedTuple):
 class Estimate:
     """The pairs that were looked at."""
 
-    pairs: Sequence[Pair]
+    pairs: Sequence[SeamPair]
     stand_in: bool = False  # whether blocks optimise something in the place of the whole's target
 
     def to_dict(self) -> dict[str, object]:
@@ -74,7 +74,9 @@ def sampled_groups(groups: int, seed: int) -> list[int]:
     return sorted(np.random.default_rng([seed, groups]).permutation(groups)[:wanted].tolist())
 
 
-def pairs_of(number: int, members: Members, neighbour: Members | None, plan: Plan, seconds: float | None) -> list[Pair]:
+def pairs_of(
+    number: int, members: Members, neighbour: Members | None, plan: Plan, seconds: float | None
+) -> list[SeamPair]:
     """What seams of a group cost: within it, and towards a neighbouring group if there is one."""
     there = None if neighbour is None else _Group.of(neighbour, plan).middles
     group = _Group.of(members, plan)
@@ -120,7 +122,7 @@ class _Group:
 
 def _solved(
     frames: list[pd.DataFrame], across: bool, plan: Plan, seed: int, seconds: float | None, interrupt: Interrupt
-) -> Pair | None:
+) -> SeamPair | None:
     """Two blocks solved apart and merged; None where there was no time for one of the three."""
     largest = max(map(len, frames))
     found: list[Labels] = []
@@ -134,7 +136,7 @@ def _solved(
         found.append(solved.labels.astype(np.int64))
     first, second, merged = found
     apart = np.concatenate([first, shifted(second, np.full(len(second), first.max() + 1))])
-    return Pair(_cost(part, apart), _cost(part, merged), across)
+    return SeamPair(_cost(part, apart), _cost(part, merged), across)
 
 
 def _cost(part: Problem, labels: Labels) -> float:

@@ -20,7 +20,7 @@ from optmodels.metrics.utility.classifiers import checked_classifiers
 from optmodels.metrics.utility.scoring import Rows, learn
 from optmodels.partition import Labels, histograms
 from optmodels.recoding import recode
-from optmodels.reproduce.report import Comparison, Report, Verdict, beside, largest, long, published
+from optmodels.reproduce.report import ClaimVerdict, Comparison, Report, beside, largest, long, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.structures import Assignment
 from optmodels.table import Table
@@ -214,7 +214,7 @@ def _by_k(found: dict[int, Sequence[Round]]) -> tuple[Comparison, Comparison]:
     )
 
 
-def _verdicts_on_scores(table: pd.DataFrame) -> tuple[Verdict, ...]:
+def _verdicts_on_scores(table: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
     original = table[table["version"] == "original"]
     points = largest(original.loc[original["metric"] != "mcc", "difference"])
     correlation = largest(original.loc[original["metric"] == "mcc", "difference"])
@@ -224,22 +224,22 @@ def _verdicts_on_scores(table: pd.DataFrame) -> tuple[Verdict, ...]:
     theirs = table[table["metric"] == "accuracy"].pivot(index="classifier", columns="version", values="published")
     order = ours[WITH].rank().corr(theirs[WITH].rank())
     return (
-        Verdict(
+        ClaimVerdict(
             "Original data: F1 and accuracy within 2.5 points of table II",
             points <= 0.025,
             f"largest difference {100 * points:.1f} points; of MCC {correlation:.3f}",
         ),
-        Verdict(
+        ClaimVerdict(
             "The original is at a similar level (within 0.5 points) or higher than the anonymised",
             gain <= 0.005,
             f"anonymised data gains at most {100 * gain:.1f} points of accuracy",
         ),
-        Verdict(
+        ClaimVerdict(
             "Diversity changes classification negligibly (within a point of accuracy)",
             cost <= 0.01,
             f"at most {100 * cost:.1f} points",
         ),
-        Verdict(
+        ClaimVerdict(
             "The classifiers keep their order on the anonymised data",
             order >= 0.7,
             f"rank correlation with table II {order:.2f}",
@@ -247,18 +247,18 @@ def _verdicts_on_scores(table: pd.DataFrame) -> tuple[Verdict, ...]:
     )
 
 
-def _verdicts_on_levels(table: pd.DataFrame) -> tuple[Verdict, ...]:
+def _verdicts_on_levels(table: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
     with_diversity = table[table["version"] == WITH].set_index("level")
     verdicts = []
     for level in LEVELS:
         theirs, ours = (float(with_diversity[column][level]) for column in ("published", "ours"))
         reached = ours <= theirs + 0.005 if level in HIGHER_IS_WORSE else ours >= theirs - 0.005
         claim = f"With diversity, {level} is no worse than {theirs:g} in any class of any round"
-        verdicts.append(Verdict(claim, bool(reached), f"{ours:.3f}"))
+        verdicts.append(ClaimVerdict(claim, bool(reached), f"{ours:.3f}"))
     return tuple(verdicts)
 
 
-def _verdicts_by_k(scores: Comparison, levels: Comparison) -> tuple[Verdict, ...]:
+def _verdicts_by_k(scores: Comparison, levels: Comparison) -> tuple[ClaimVerdict, ...]:
     accuracy = scores.frame[(scores.frame["metric"] == "accuracy") & (scores.frame["version"] == WITH)]
     mean = accuracy.groupby("k")["ours"].mean()
     trend = float(mean.corr(pd.Series(mean.index, mean.index), method="spearman"))
@@ -271,12 +271,12 @@ def _verdicts_by_k(scores: Comparison, levels: Comparison) -> tuple[Verdict, ...
     if len(mean) < 2:
         return ()
     return (
-        Verdict(
+        ClaimVerdict(
             "The larger the classes, the lower the classification performance",
             trend < 0,
             f"rank correlation of accuracy and k {trend:.2f}",
         ),
-        Verdict(
+        ClaimVerdict(
             "At every k the worst class is at least as private with diversity as without",
             not worse,
             "in all of them" if not worse else "not for " + ", ".join(f"{level} at k = {k}" for level, k in worse),

@@ -11,7 +11,7 @@ import pandas as pd
 from formulations import LiangSamavi
 from optmodels import registry
 from optmodels.datasets import load
-from optmodels.reproduce.report import Comparison, Report, Verdict, published
+from optmodels.reproduce.report import ClaimVerdict, Comparison, Report, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from solvers import solve
 
@@ -88,7 +88,7 @@ def _beside_published(theirs: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     return joined[same].assign(difference=joined["ours"] - joined["published"]).reset_index(drop=True)
 
 
-def _verdicts(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[Verdict, ...]:
+def _verdicts(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
     exact = ours[ours["solver"] == EXACT]
     best = theirs.groupby(["dataset", "rows", "k"])["published"].min().reset_index()
     joined = exact.merge(best, on=["dataset", "rows", "k"])
@@ -96,15 +96,17 @@ def _verdicts(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[Verdict, ...]:
     optimal = small["status"] == "optimal" and abs(small["ours"] - small["published"]) < 1e-5
     gaps = 1 - joined["bound"] / joined["ours"]
     return (
-        Verdict(
+        ClaimVerdict(
             "The 20 people have the optimum 19.266129, proven", bool(optimal), f"{small['ours']:.6f}, {small['status']}"
         ),
-        Verdict(
+        ClaimVerdict(
             "On every instance ours loses no more than theirs",
             bool((joined["ours"] <= joined["published"] + 1e-6).all()),
             ", ".join(f"{row.ours:.4f} for {row.published:g}" for row in joined.itertuples()),
         ),
-        Verdict("Every answer comes with a gap of at most 2%", bool((gaps <= 0.02).all()), f"largest {gaps.max():.2%}"),
+        ClaimVerdict(
+            "Every answer comes with a gap of at most 2%", bool((gaps <= 0.02).all()), f"largest {gaps.max():.2%}"
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from optmodels.reproduce.power import SIGNIFICANT, least_sign_p, sign_p
-from optmodels.reproduce.report import Verdict, published
+from optmodels.reproduce.report import ClaimVerdict, published
 
 OURS = "majeed-hwang"
 CHOSEN = "levels chosen"  # the same measure, levels by optimisation instead of by rule
@@ -24,22 +24,22 @@ SMALL = 10  # the largest k for which they report more distortion than the model
 FEWEST = 5  # values of k from which a trend can be told
 
 
-def verdicts(weights: dict[str, float], accuracies: pd.DataFrame, values: pd.DataFrame) -> tuple[Verdict, ...]:
+def verdicts(weights: dict[str, float], accuracies: pd.DataFrame, values: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
     """Usefulness, accuracy, distortion, disclosure and homogeneity, the paper's own negative results among them."""
     order = sorted(weights, key=lambda name: -weights[name])
     wanted = published("majeed_hwang_table_5").sort_values("published", ascending=False)["attribute"].tolist()
     return (
-        Verdict("Usefulness comes in the published order", order == wanted, " > ".join(order)),
+        ClaimVerdict("Usefulness comes in the published order", order == wanted, " > ".join(order)),
         *_learned(accuracies),
         *_distorted(values),
         *_disclosed(values),
     )
 
 
-def _learned(accuracies: pd.DataFrame) -> Iterator[Verdict]:
+def _learned(accuracies: pd.DataFrame) -> Iterator[ClaimVerdict]:
     kept = accuracies.groupby("version", sort=False)["mcc_retention"].mean()
     accurate = accuracies.groupby("version")["retention"].mean()[OURS]
-    yield Verdict(
+    yield ClaimVerdict(
         "The release keeps at least 99% of what is learned, by Matthews's correlation, which suppressing "
         "everything would not keep (published: 99.7% of accuracy, which it would)",
         bool(kept[OURS] >= 99),
@@ -60,16 +60,16 @@ def _learned(accuracies: pd.DataFrame) -> Iterator[Verdict]:
     yield _trend(accuracy, "ours", "Accuracy rises with k (figure 8)", rises=True)
 
 
-def _distorted(values: pd.DataFrame) -> Iterator[Verdict]:
+def _distorted(values: pd.DataFrame) -> Iterator[ClaimVerdict]:
     by_k = values.pivot(index="k", columns="version", values="distortion")
     means = by_k.mean()
     yield _trend(values[values["version"] == OURS], "distortion", "Distortion rises with k", rises=True)
-    yield Verdict(
+    yield ClaimVerdict(
         "Distortion is below that of k, l and t on the same levels for everybody, the best ones (published: by 29.6%)",
         bool(means[OURS] < means[ALIKE].mean()),
         f"{means[OURS]:.1f}; {_listed(means[ALIKE])}; lower by {100 * (1 - means[OURS] / means[ALIKE].mean()):.1f}%",
     )
-    yield Verdict(
+    yield ClaimVerdict(
         "Distortion is below that of weighted full-domain generalisation, WFDA (published: by 11.4% on average of "
         "three algorithms)",
         bool(means[OURS] < means[WFDA]),
@@ -77,19 +77,19 @@ def _distorted(values: pd.DataFrame) -> Iterator[Verdict]:
     )
     more = by_k[OURS] > by_k[ALIKE].mean(axis=1)
     small, large = more[more.index <= SMALL], more[more.index > SMALL]
-    yield Verdict(
+    yield ClaimVerdict(
         f"Distortion is above theirs up to k = {SMALL} and below from then on, as published",
         bool(small.all() and not large.any()) if len(small) and len(large) else None,
         "above for k = " + (", ".join(map(str, more.index[more])) or "none") + f" of {_ks(more.index)}",
     )
-    yield Verdict(
+    yield ClaimVerdict(
         "Distortion is below that of k, l and t on the lowest level for each class",
         bool(means[OURS] < means[list(CONDITIONS)].mean()),
         _listed(means[[OURS, CHOSEN, *CONDITIONS]]),
     )
 
 
-def _disclosed(values: pd.DataFrame) -> Iterator[Verdict]:
+def _disclosed(values: pd.DataFrame) -> Iterator[ClaimVerdict]:
     for measure, claim in (
         ("disclosure", "Disclosure is at most that of k, l and t on average, for every k (published: 12.5% lower)"),
         (
@@ -100,7 +100,7 @@ def _disclosed(values: pd.DataFrame) -> Iterator[Verdict]:
         wide = values.pivot(index="k", columns="version", values=measure)
         theirs = wide[list(CONDITIONS)].mean(axis=1)
         no_more = wide[OURS] <= theirs + 1e-9
-        yield Verdict(
+        yield ClaimVerdict(
             claim,
             bool(no_more.all()),
             f"for {no_more.mean():.0%} of the values of k; mean {wide[OURS].mean():.3g} against {theirs.mean():.3g}",
@@ -109,22 +109,22 @@ def _disclosed(values: pd.DataFrame) -> Iterator[Verdict]:
     yield _trend(counts, "homogeneous_classes", "Fewer classes have one salary the larger k", rises=False)
 
 
-def _higher(ours: pd.Series, theirs: pd.Series, claim: str) -> Verdict:
+def _higher(ours: pd.Series, theirs: pd.Series, claim: str) -> ClaimVerdict:
     """Whether ours is higher for more values of k than chance would have it; no verdict on too few."""
     difference = (ours - theirs).dropna()
     above, pairs = int((difference > 0).sum()), int((difference != 0).sum())
     found = f"{ours.mean():.3f} against {theirs.mean():.3f}; higher for {above} of {len(difference)} values of k"
     if least_sign_p(len(difference)) >= SIGNIFICANT:
-        return Verdict(claim, None, f"{found}, and {len(difference)} are too few to tell (a sign test needs 6)")
+        return ClaimVerdict(claim, None, f"{found}, and {len(difference)} are too few to tell (a sign test needs 6)")
     p = sign_p(above, pairs)
-    return Verdict(claim, bool(p < SIGNIFICANT and 2 * above > pairs), f"{found}, p {p:.2g} of a sign test")
+    return ClaimVerdict(claim, bool(p < SIGNIFICANT and 2 * above > pairs), f"{found}, p {p:.2g} of a sign test")
 
 
-def _trend(rows: pd.DataFrame, measure: str, claim: str, *, rises: bool) -> Verdict:
+def _trend(rows: pd.DataFrame, measure: str, claim: str, *, rises: bool) -> ClaimVerdict:
     if len(rows) < FEWEST:
-        return Verdict(claim, None, f"{len(rows)} values of k are too few to tell")
+        return ClaimVerdict(claim, None, f"{len(rows)} values of k are too few to tell")
     trend = float(rows[measure].corr(rows["k"], method="spearman"))
-    return Verdict(claim, trend > 0.5 if rises else trend < -0.5, f"rank correlation {trend:.2f}")
+    return ClaimVerdict(claim, trend > 0.5 if rises else trend < -0.5, f"rank correlation {trend:.2f}")
 
 
 def _listed(figures: pd.Series, unit: str = "") -> str:

@@ -10,7 +10,7 @@ import pandas as pd
 from formulations import Microaggregation
 from optmodels.datasets import load
 from optmodels.errors import InputError
-from optmodels.reproduce.report import Comparison, Report, Verdict, beside, largest, published
+from optmodels.reproduce.report import ClaimVerdict, Comparison, Report, beside, largest, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.table import Table
 from optmodels.table.reading import read_frame
@@ -108,7 +108,7 @@ def _beside_published(ours: pd.DataFrame) -> pd.DataFrame:
     return joined[columns].reset_index(drop=True)
 
 
-def _verdicts(table: pd.DataFrame) -> tuple[Verdict, ...]:
+def _verdicts(table: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
     mdav = largest(table.loc[table["method"] == "mdav", "difference"])
     others = table[table["method"] != "mdav"]
     grouped = others.groupby(["dataset", "k"])
@@ -116,13 +116,15 @@ def _verdicts(table: pd.DataFrame) -> tuple[Verdict, ...]:
     gaps = (1 - grouped["bound"].max() / grouped["ours"].min()).rename("gap")
     small = gaps[gaps.index.get_level_values("k") <= CLOSED]
     return (
-        Verdict("MDAV gives the published losses to three digits", mdav < 0.0006, f"largest difference {mdav:.4f}"),
-        Verdict(
+        ClaimVerdict(
+            "MDAV gives the published losses to three digits", mdav < 0.0006, f"largest difference {mdav:.4f}"
+        ),
+        ClaimVerdict(
             "Ours lose less than the best heuristic, as recalled and not checked, for every k",
             bool((best < 0).all()),
             f"by {-best.max():.2f} to {-best.min():.2f} points",
         ),
-        Verdict(
+        ClaimVerdict(
             f"A proven bound is within 5% of ours up to k = {CLOSED}, and there is one for every k",
             bool((small <= 0.05).all() and gaps.notna().all()),
             ", ".join(f"{row.dataset}, k = {row.k}: {row.gap:.2%}" for row in gaps.reset_index().itertuples()),

@@ -13,7 +13,7 @@ from optmodels.datasets import load
 from optmodels.partition import Labels
 from optmodels.reproduce.mo_obam_grid import Point
 from optmodels.reproduce.mo_obam_points import JUDGED, LINKAGES
-from optmodels.reproduce.report import Comparison, Verdict, published
+from optmodels.reproduce.report import ClaimVerdict, Comparison, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.table import Table
 from solvers import Pso, solve
@@ -30,7 +30,7 @@ Work = tuple[str, str, str, int, float, float]  # dataset, protection, method, k
 
 def tables(
     setting: Setting, datasets: tuple[str, ...], partitions: Mapping[Point, Labels]
-) -> tuple[list[Comparison], list[Verdict]]:
+) -> tuple[list[Comparison], list[ClaimVerdict]]:
     """Every row of tables 5 and 6 at its own parameters: the published figures, and ours as means over seeds."""
     theirs = published("mo_obam_tables_5_6")
     theirs = theirs[theirs["dataset"].isin(datasets)]
@@ -137,7 +137,7 @@ def _beside(theirs: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     return joined.reset_index().sort_values(["dataset", "protection", "k"], kind="stable").reset_index(drop=True)
 
 
-def hypotheses(table: pd.DataFrame) -> tuple[Verdict, ...]:
+def hypotheses(table: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
     """H1 and H2 of the paper, put to our runs of all three methods at the paper's parameters."""
     verdicts = []
     for ours, whose in ((OURS, "ours"), (AUTHORS, "the authors' swarm")):
@@ -152,7 +152,7 @@ def hypotheses(table: pd.DataFrame) -> tuple[Verdict, ...]:
             printed = int((here["published_loss"] < other["published_loss"]).sum())
             lower = here["loss"] < other["loss"]
             verdicts.append(
-                Verdict(
+                ClaimVerdict(
                     f"H1: MO-OBAM ({whose}) loses less than {name} at the paper's own parameters",
                     bool(lower.all()),
                     f"in {int(lower.sum())} of {len(lower)} settings (published tables: in {printed})",
@@ -164,7 +164,7 @@ def hypotheses(table: pd.DataFrame) -> tuple[Verdict, ...]:
                 <= other[[f"published_{risk}" for risk in RISKS]].to_numpy()
             ).all(axis=1)
             verdicts.append(
-                Verdict(
+                ClaimVerdict(
                     f"H2: MO-OBAM ({whose}) has no more people at risk than {name}, in any of the four measures",
                     bool(fewer.all()),
                     f"in {int(fewer.sum())} of {len(fewer)} settings (published tables: in {int(told.sum())})",

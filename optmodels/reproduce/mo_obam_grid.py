@@ -11,7 +11,7 @@ from formulations import MoObam
 from optmodels.datasets import load
 from optmodels.partition import Labels
 from optmodels.reproduce.mo_obam_points import JUDGED, KS, LINKAGES, point_values
-from optmodels.reproduce.report import Comparison, Verdict, beside, long, published
+from optmodels.reproduce.report import ClaimVerdict, Comparison, beside, long, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from solvers import pareto
 
@@ -63,7 +63,7 @@ def _front(
     return rows, partitions
 
 
-def tables(ours: pd.DataFrame) -> tuple[list[Comparison], list[Verdict]]:
+def tables(ours: pd.DataFrame) -> tuple[list[Comparison], list[ClaimVerdict]]:
     """Risks beside the published ones, for every setting that was run."""
     remark = (
         "Ours lie on the front of loss and entropy for exactly so many classes, at the best point in IL - lambda * "
@@ -99,14 +99,14 @@ def _whole_grid(ours: pd.DataFrame) -> Comparison:
     )
 
 
-def _verdict(one: Comparison) -> Verdict:
+def _verdict(one: Comparison) -> ClaimVerdict:
     differences = one.frame["difference"]
     no_worse, total = int((differences <= 0).sum()), len(differences)
     found = (
         f"{no_worse} of {total} settings; {one.frame['ours'].sum():,.0f} people at risk in all of them together, "
         f"{one.frame['published'].sum():,.0f} published"
     )
-    return Verdict(f"{one.title}: no more than published, in every setting", no_worse == total, found)
+    return ClaimVerdict(f"{one.title}: no more than published, in every setting", no_worse == total, found)
 
 
 def figure_3(here: pd.DataFrame) -> Figure:

@@ -21,7 +21,7 @@ from optmodels.reproduce import mo_obam_sepsis
 from optmodels.reproduce.mo_obam_grid import Point
 from optmodels.reproduce.mo_obam_points import KS
 from optmodels.reproduce.power import SIGNIFICANT, least_p, said
-from optmodels.reproduce.report import Comparison, Verdict, beside, largest, published
+from optmodels.reproduce.report import ClaimVerdict, Comparison, beside, largest, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.table import Table
 from solvers import solve
@@ -58,7 +58,7 @@ class Configuration:
 
 def tables(
     setting: Setting, datasets: tuple[str, ...], partitions: Mapping[Point, Labels]
-) -> tuple[list[Comparison], list[Verdict], list[str]]:
+) -> tuple[list[Comparison], list[ClaimVerdict], list[str]]:
     """F1 and importances of every dataset, sepsis on a synthetic table of its shape."""
     scores, shifts, remarks = [], [], []
     pairs: list[pd.DataFrame] = []
@@ -313,25 +313,25 @@ def _table(
     return Comparison(key, title, ours, remark, shown=by == "classifier")
 
 
-def _verdicts(f1: pd.DataFrame, importances: pd.DataFrame, splits: Mapping[str, int]) -> list[Verdict]:
+def _verdicts(f1: pd.DataFrame, importances: pd.DataFrame, splits: Mapping[str, int]) -> list[ClaimVerdict]:
     baseline = f1[(f1["model"] == "baseline") & (f1["dataset"] != LOOK_ALIKE)]
     trees = baseline[baseline["classifier"].isin(["dt", "rf"])]
     near = largest(trees["difference"])
     ours = importances[importances["model"] == "baseline"]
     ranks = ours["ours"].corr(ours["published"], method="spearman")
     return [
-        Verdict(
+        ClaimVerdict(
             "F1 of decision trees and random forests on the original data is within 2.5 points of the published",
             near <= 0.025,
             f"largest difference {100 * near:.1f} points; of the other classifiers "
             f"{100 * largest(baseline['difference']):.1f}",
         ),
         *_lowered(f1, splits),
-        Verdict("Features have the published order of importance", ranks >= 0.8, f"rank correlation {ranks:.2f}"),
+        ClaimVerdict("Features have the published order of importance", ranks >= 0.8, f"rank correlation {ranks:.2f}"),
     ]
 
 
-def _lowered(f1: pd.DataFrame, splits: Mapping[str, int]) -> Iterator[Verdict]:
+def _lowered(f1: pd.DataFrame, splits: Mapping[str, int]) -> Iterator[ClaimVerdict]:
     """What the paper says of F1 after MO-OBAM, losses that it reports itself among it; each with what could be seen."""
     releases = f1[f1["model"] == "mo-obam"].assign(
         lower=(f1["p"] < SIGNIFICANT) & (f1["from_baseline"] < 0), loss=-100 * f1["from_baseline"]
@@ -366,7 +366,7 @@ def _lowered(f1: pd.DataFrame, splits: Mapping[str, int]) -> Iterator[Verdict]:
         )
 
 
-def _third_hypothesis(releases: pd.DataFrame, splits: Mapping[str, int]) -> Verdict:
+def _third_hypothesis(releases: pd.DataFrame, splits: Mapping[str, int]) -> ClaimVerdict:
     """H3 as it stands, over all cells of the data that is the paper's."""
     here = releases[releases["dataset"] != LOOK_ALIKE]
     lower, total = int(here["lower"].sum()), len(here)
@@ -379,6 +379,6 @@ def _third_hypothesis(releases: pd.DataFrame, splits: Mapping[str, int]) -> Verd
     )
 
 
-def _judged(claim: str, holds: bool, found: str, splits: int) -> Verdict:
+def _judged(claim: str, holds: bool, found: str, splits: int) -> ClaimVerdict:
     """A verdict on significance; none where so few splits could not have shown the contrary."""
-    return Verdict(claim, holds if least_p(splits) < SIGNIFICANT else None, f"{found}; {said(splits)}")
+    return ClaimVerdict(claim, holds if least_p(splits) < SIGNIFICANT else None, f"{found}; {said(splits)}")

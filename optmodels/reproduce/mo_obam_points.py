@@ -11,7 +11,7 @@ from optmodels.audit import audit
 from optmodels.datasets import load
 from optmodels.partition import Labels
 from optmodels.problem import Problem
-from optmodels.reproduce.report import Comparison, Verdict, beside, long, published
+from optmodels.reproduce.report import ClaimVerdict, Comparison, beside, long, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.table import Table
 from solvers import pareto
@@ -71,7 +71,7 @@ def beside_ours(theirs: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def tables(setting: Setting, datasets: tuple[str, ...]) -> tuple[list[Comparison], list[Verdict]]:
+def tables(setting: Setting, datasets: tuple[str, ...]) -> tuple[list[Comparison], list[ClaimVerdict]]:
     """The baselines of the datasets, and their published points beside ours."""
     limits = {
         "german": setting.choose(2.0, 15.0, 60.0),
@@ -85,7 +85,7 @@ def tables(setting: Setting, datasets: tuple[str, ...]) -> tuple[list[Comparison
     comparisons, verdicts = [_baselines(datasets)], []
     exact = comparisons[0].frame[comparisons[0].frame["metric"] != "homogeneity"]
     verdicts.append(
-        Verdict(
+        ClaimVerdict(
             "Classes and linkage of the original data are the published ones exactly",
             bool((exact["difference"] == 0).all()),
             f"{(exact['difference'] == 0).sum()} of {len(exact)} are",
@@ -109,7 +109,7 @@ def tables(setting: Setting, datasets: tuple[str, ...]) -> tuple[list[Comparison
         columns = ("protection", "model", "k", "l", *(f"{a}{b}" for b in SHOWN for a in ("", "our_")), "dominated")
         comparisons.append(Comparison(f"table_{number}", title, table, remark, columns=columns))
         verdicts.append(
-            Verdict(
+            ClaimVerdict(
                 f"Every published row of table {number} is equalled or beaten in all five measures",
                 bool(table["dominated"].all()),
                 f"{table['dominated'].sum()} of {len(table)}, {table['by_rounding'].sum()} of them by rounding",

@@ -30,7 +30,7 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """A claim that was put to the test, and whether it holds here.
 
     `holds` is None where what was run could not have shown the contrary; `found` then says why.
@@ -50,7 +50,7 @@ class Report:
     scale: str
     protocol: tuple[str, ...]
     comparisons: tuple[Comparison, ...]
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[ClaimVerdict, ...] = ()
     remarks: tuple[str, ...] = ()
     figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
     seconds: float = 0.0

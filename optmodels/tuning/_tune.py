@@ -16,7 +16,7 @@ from optmodels.metrics.utility import Protocol, utility
 from optmodels.parallel import in_parallel
 from optmodels.problem import Formulation
 from optmodels.table import Table
-from optmodels.tuning.candidates import LADDER, Candidate, candidates, frame_of, ladder
+from optmodels.tuning.candidates import LADDER, TuningPoint, candidates, frame_of, ladder
 from optmodels.tuning.rules import RULES, Scores, Stakes, chosen
 
 OnStep = Callable[[int, int], object]
@@ -35,7 +35,7 @@ class Tuning:
     """
 
     rule: str
-    choice: Candidate = field(repr=False)
+    choice: TuningPoint = field(repr=False)
     candidates: pd.DataFrame = field(repr=False)
     repeated: pd.DataFrame = field(repr=False)
     model: Formulation = field(repr=False)
@@ -177,7 +177,7 @@ def tune(
     parts = [table, *(table.take(np.sort(draw.choice(table.n, size, replace=False))) for _ in range(repeats))]
     work = [(part, k) for part in range(len(parts)) for k in ladder(size)]
     one = partial(_one, parts=parts, work=work, model=model, solver=solver, evaluations=evaluations, seed=seed)
-    found: dict[int, list[Candidate]] = {part: [] for part in range(len(parts))}
+    found: dict[int, list[TuningPoint]] = {part: [] for part in range(len(parts))}
     for done, (points, (part, _)) in enumerate(zip(in_parallel(one, len(work), jobs), work, strict=True), start=1):
         found[part] += points
         on_step(done, len(work))
@@ -223,14 +223,14 @@ def _one(
     solver: str,
     evaluations: int,
     seed: int,
-) -> list[Candidate]:
+) -> list[TuningPoint]:
     part, k = work[number]
     return candidates(parts[part], model, k, solver=solver, evaluations=evaluations, seed=seed + part)
 
 
-def _thinned(found: list[Candidate]) -> list[Candidate]:
+def _thinned(found: list[TuningPoint]) -> list[TuningPoint]:
     """The ends and the middle of every k's front: a classifier has to learn from each."""
-    kept: list[Candidate] = []
+    kept: list[TuningPoint] = []
     for k in sorted({one.k for one in found}):
         front = sorted((one for one in found if one.k == k), key=lambda one: one.loss)
         places = np.unique(np.linspace(0, len(front) - 1, _SCORED).round().astype(int))
@@ -238,7 +238,7 @@ def _thinned(found: list[Candidate]) -> list[Candidate]:
     return kept
 
 
-def _scored(table: Table, found: list[Candidate], classifier: str, seed: int, jobs: int | None) -> Scores:
+def _scored(table: Table, found: list[TuningPoint], classifier: str, seed: int, jobs: int | None) -> Scores:
     protocol = Protocol(classifiers=(classifier,), metrics=("f1_macro",), splits=_TRIALS, seed=seed, jobs=jobs)
     scored = utility(table, {str(i): one.labels for i, one in enumerate(found)}, protocol).scores
     by_version = scored[scored["version"] != "original"].groupby("version")["f1_macro"]

@@ -23,7 +23,7 @@ _ENTROPY = "entropy"
 
 
 @dataclass(frozen=True)
-class Candidate:
+class TuningPoint:
     """One point of the front of one k; `k` is the largest of the ladder that its smallest class keeps.
 
     `lost` is the loss as a share of what one class of everybody loses, `found` the expected share of the people who are
@@ -65,7 +65,7 @@ def ladder(records: int) -> tuple[int, ...]:
 
 def candidates(
     table: Table, model: Formulation, k: int, *, solver: str, evaluations: int, seed: int
-) -> list[Candidate]:
+) -> list[TuningPoint]:
     """The points of one k; none where nothing feasible was found."""
     problem = replace(model, k=k).build(table, seed)  # type: ignore[call-arg]
     if problem.impossible() is not None:
@@ -82,12 +82,12 @@ def candidates(
     return weighed(found)
 
 
-def _candidate(problem: Problem, k: int, values: Mapping[str, float], labels: Labels, everybody: float) -> Candidate:
+def _candidate(problem: Problem, k: int, values: Mapping[str, float], labels: Labels, everybody: float) -> TuningPoint:
     sizes = class_sizes(labels)
     inside = labels[labels != LEFT_OUT]
     secrets = [histograms(inside, codes[labels != LEFT_OUT]) for codes in problem.table.sensitive_codes.T]
     loss = values.get("loss", values.get(problem.target.name, 0.0))
-    return Candidate(
+    return TuningPoint(
         k=max([k, *(rung for rung in LADDER if rung <= sizes.min())]),
         classes=len(sizes),
         loss=loss,
@@ -102,7 +102,7 @@ def _candidate(problem: Problem, k: int, values: Mapping[str, float], labels: La
     )
 
 
-def weighed(front: list[Candidate]) -> list[Candidate]:
+def weighed(front: list[TuningPoint]) -> list[TuningPoint]:
     """The points with the weights of entropy for which each is best.
 
     A point is best from the weight on at which it overtakes all that have less entropy, until the first that has more
@@ -121,7 +121,7 @@ def weighed(front: list[Candidate]) -> list[Candidate]:
     return told
 
 
-def frame_of(found: list[Candidate]) -> pd.DataFrame:
+def frame_of(found: list[TuningPoint]) -> pd.DataFrame:
     """One row a candidate, in the order given."""
     columns = ("k", "classes", "loss", "entropy", "lost", "found", "guessed", "low", "high", "lam")
     return pd.DataFrame([{name: getattr(one, name) for name in columns} for one in found], columns=columns)

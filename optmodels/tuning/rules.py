@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from optmodels.errors import InputError, finite
 from optmodels.front import knee_of
-from optmodels.tuning.candidates import Candidate
+from optmodels.tuning.candidates import TuningPoint
 
 Rule = Literal["knee", "one-se", "cost"]
 
@@ -38,7 +38,7 @@ class Stakes:
         finite("cost", self.cost, "it is a share of what a person found is worth")
         finite("harm", self.harm, "it is counted in records")
 
-    def benefit(self, one: Candidate) -> float:
+    def benefit(self, one: TuningPoint) -> float:
         """What the release is worth for each record: what is kept of it, less the harm that is to be expected.
 
         In a class that is attacked one person is found on average, whatever its size.
@@ -55,20 +55,20 @@ class Scores:
     error: NDArray[np.float64]
 
 
-def knee(found: Sequence[Candidate]) -> int:
+def knee(found: Sequence[TuningPoint]) -> int:
     """The number of the candidate at the knee of what is lost, found and guessed; dominated ones are not considered."""
     costs = np.array([(one.lost, one.found, one.guessed) for one in found])
     best = [i for i in range(len(found)) if not _dominated(costs, i)]
     return best[knee_of(costs[best])]
 
 
-def most_worth(found: Sequence[Candidate], stakes: Stakes) -> int:
+def most_worth(found: Sequence[TuningPoint], stakes: Stakes) -> int:
     """The number of the candidate of the largest benefit; of several, the one that loses least."""
     worth = [(stakes.benefit(one), -one.lost) for one in found]
     return max(range(len(found)), key=lambda i: worth[i])
 
 
-def within_one_error(found: Sequence[Candidate], scores: Scores) -> int:
+def within_one_error(found: Sequence[TuningPoint], scores: Scores) -> int:
     """The number of the candidate with the fewest people found whose score is within an error of the best one's."""
     best = int(np.argmax(scores.mean))
     near: list[int] = np.flatnonzero(scores.mean >= scores.mean[best] - scores.error[best]).tolist()
@@ -79,7 +79,7 @@ def _dominated(costs: NDArray[np.float64], i: int) -> bool:
     return bool(((costs <= costs[i]).all(axis=1) & (costs < costs[i]).any(axis=1)).any())
 
 
-def chosen(rule: str, found: Sequence[Candidate], stakes: Stakes, scores: Scores | None) -> int:
+def chosen(rule: str, found: Sequence[TuningPoint], stakes: Stakes, scores: Scores | None) -> int:
     """The number of the candidate that a rule picks."""
     if not found:
         raise InputError("There is nothing to choose from: no k that was tried has a feasible partition.")

@@ -72,7 +72,7 @@ def cut_with_classes(
 
     A part stays whole that no cut leaves two halves of that can have their classes, and so do all once halted.
     """
-    cutter = _Cutter(allotment, by_strata)
+    cutter = _Halver(allotment, by_strata)
     blocks: list[tuple[Rows, Rows]] = []
     pairs: list[int] = []
 
@@ -101,7 +101,7 @@ def _starts(parts: list[Rows]) -> NDArray[np.int64]:
     return np.cumsum([0, *(len(part) for part in parts)], dtype=np.int64)
 
 
-class _Cutter:
+class _Halver:
     """Finds two halves of some records and classes; capped values and sensitive ones make strata."""
 
     def __init__(self, allotment: Allotment, by_strata: bool) -> None:

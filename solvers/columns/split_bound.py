@@ -25,7 +25,7 @@ import numpy as np
 
 from optmodels.parallel import threads
 from solvers.columns.instance import Floats, Instance, Ints
-from solvers.columns.split_kernels import Refined, Shares, pay_nearest, price_seeds, shift_unanswered, split_evenly
+from solvers.columns.split_kernels import Refined, SplitShares, pay_nearest, price_seeds, shift_unanswered, split_evenly
 
 _LEAST_SIZE = 3
 _MOST_RECORDS = 3_000  # matrices of all pairs, and of the candidates' pairs of every record
@@ -100,7 +100,7 @@ def _split_alone(
     return payments, shift
 
 
-def _shares(pairs: Floats, shift: Floats, payments: Floats, size: int) -> Shares:
+def _shares(pairs: Floats, shift: Floats, payments: Floats, size: int) -> SplitShares:
     n = len(pairs)
     share = 0.5 * pairs + shift
     np.fill_diagonal(share, np.inf)
@@ -109,13 +109,13 @@ def _shares(pairs: Floats, shift: Floats, payments: Floats, size: int) -> Shares
     # Isolated records come first: as seeds, what they cost with others is counted in full.
     rank = np.empty(n, np.int64)
     rank[np.argsort(-payments, kind="stable")] = np.arange(n)
-    return Shares(pairs, shift, nearest, paid, paid[:, : size - 2].sum(axis=1), rank)
+    return SplitShares(pairs, shift, nearest, paid, paid[:, : size - 2].sum(axis=1), rank)
 
 
 class _Ascent:
     """The second stage: duals and the seeds' own splits climb together."""
 
-    def __init__(self, pool: ThreadPoolExecutor, shares: Shares, payments: Floats, size: int, hope: float) -> None:
+    def __init__(self, pool: ThreadPoolExecutor, shares: SplitShares, payments: Floats, size: int, hope: float) -> None:
         n = len(payments)
         self.pool = pool
         self.shares = shares

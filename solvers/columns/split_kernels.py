@@ -20,7 +20,7 @@ NEVER = np.int32(2**31 - 1)  # what a record pays for itself, or for one that th
 _MOST = 2**30  # payments beyond this are not moved any further
 
 
-class Shares(NamedTuple):
+class SplitShares(NamedTuple):
     """The split that all seeds share: record i pays pairs[i, j] / 2 + shift[i, j] for being with j."""
 
     pairs: Floats  # (n, n): what a pair in one class costs at least
@@ -103,7 +103,7 @@ def in_quanta(value: float, quantum: float) -> int:
 
 
 @kernel(nogil=True)
-def split_evenly(shares: Shares, refined: Refined, seeds: Ints) -> None:
+def split_evenly(shares: SplitShares, refined: Refined, seeds: Ints) -> None:
     """Begin the seeds' own splits with the common one."""
     for s in seeds:
         for a in range(refined.candidates.shape[1]):
@@ -111,7 +111,7 @@ def split_evenly(shares: Shares, refined: Refined, seeds: Ints) -> None:
 
 
 @part
-def _enter(shares: Shares, refined: Refined, s: int, a: int) -> None:
+def _enter(shares: SplitShares, refined: Refined, s: int, a: int) -> None:
     """Split the pairs of the candidate in place `a` as all seeds do."""
     candidates, payments = refined.candidates[s], refined.payments[s]
     t, lowest = candidates[a], shares.rank[s]
@@ -127,7 +127,7 @@ def _enter(shares: Shares, refined: Refined, s: int, a: int) -> None:
 
 @kernel(nogil=True)
 def price_seeds(
-    shares: Shares, refined: Refined, duals: Floats, seeds: Ints, pace: float, values: Floats, chosen: Ints
+    shares: SplitShares, refined: Refined, duals: Floats, seeds: Ints, pace: float, values: Floats, chosen: Ints
 ) -> None:
     """A bound on the reduced cost of the classes of each seed, and the records that attain it.
 
@@ -165,7 +165,7 @@ def price_seeds(
 
 
 @part
-def _pay_partners(shares: Shares, refined: Refined, place: Ints, s: int, a: int, partners: Ints) -> float:
+def _pay_partners(shares: SplitShares, refined: Refined, place: Ints, s: int, a: int, partners: Ints) -> float:
     """What candidate a pays at least for the others but s; `partners` receives their places, -1 for the rest."""
     t, lowest = refined.candidates[s, a], shares.rank[s]
     wanted = len(partners)
@@ -213,7 +213,7 @@ def _step(payments: Quanta, partners: Ints, place: Ints, chosen: Ints, amount: f
 
 
 @part
-def _take_up(shares: Shares, refined: Refined, s: int, place: Ints, chosen: Ints, costs: Floats) -> None:
+def _take_up(shares: SplitShares, refined: Refined, s: int, place: Ints, chosen: Ints, costs: Floats) -> None:
     """Chosen records that are no candidates replace the most expensive ones that are."""
     candidates = refined.candidates[s]
     for t in chosen:

@@ -59,7 +59,7 @@ Ask = Callable[[Floats, float, float, float], Answer]
 
 
 @dataclass(frozen=True)
-class Level:
+class EntropyLevel:
     """All that is known of partitions with at least this entropy: their loss is at least `bound`."""
 
     entropy: float
@@ -81,10 +81,7 @@ class Epsilon(FrontSolver):
     name: ClassVar[str] = "epsilon"
     summary: ClassVar[str] = "exact Pareto fronts by epsilon-constraint over an exact solver; a certificate a point"
     exact: ClassVar[bool] = True
-    needs: ClassVar[tuple[type[Structure], ...]] = (
-        EntropyLevels,
-        Priced,
-    )
+    needs: ClassVar[tuple[type[Structure], ...]] = (EntropyLevels, Priced)
 
     solver: str = "columns"
     levels: int | None = None
@@ -254,7 +251,7 @@ def _keep(run: Run, labels: Labels, least_loss: float) -> None:
     run.keep(labels, bound, stop=Stop.TIME)
 
 
-def _sweep(problem: Problem, solver: str, levels: int | None, known: list[Answer], run: Run) -> Iterator[Level]:
+def _sweep(problem: Problem, solver: str, levels: int | None, known: list[Answer], run: Run) -> Iterator[EntropyLevel]:
     """Levels of entropy upwards, each with the least loss at or above it; the last has nothing at or above it."""
     most = float(problem.require(EntropyLevels).most.sum())
     ask = _oracle(solver, problem, run)
@@ -262,7 +259,7 @@ def _sweep(problem: Problem, solver: str, levels: int | None, known: list[Answer
     while not run.expired:
         share = run.remaining / max(1, steps) if steps else run.remaining
         bound, best = _least_loss(problem.require(EntropyLevels), entropy, ask, known, run, share)
-        yield Level(entropy, bound, best)
+        yield EntropyLevel(entropy, bound, best)
         if best is None and bound < inf:
             # the solver neither found a partition nor proved that there is none: higher up it is harder
             run.stop = Stop.TIME
@@ -270,7 +267,7 @@ def _sweep(problem: Problem, solver: str, levels: int | None, known: list[Answer
         reached = entropy if best is None else float(best.entropies.sum())
         if bound == inf or reached >= most - _MORE:
             if bound < inf:
-                yield Level(reached + _MORE, inf, None)  # nothing has more entropy than the whole table
+                yield EntropyLevel(reached + _MORE, inf, None)  # nothing has more entropy than the whole table
             return
         next_up = reached + _MORE
         if levels is not None:

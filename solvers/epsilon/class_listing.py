@@ -20,7 +20,7 @@ _WORTH_SHARING = 16  # blocks for each core
 EQUAL = 1e-9  # nats: entropies closer than this are the same
 
 
-class Classes(NamedTuple):
+class ListedClasses(NamedTuple):
     """Some classes: one bit a record, the price, each attribute's entropy in nats."""
 
     masks: NDArray[np.int32]
@@ -28,7 +28,7 @@ class Classes(NamedTuple):
     entropies: Floats  # (attributes, classes)
 
 
-class Needs(NamedTuple):
+class LeastEntropies(NamedTuple):
     """The least entropies of a class in nats, of each attribute and of all together."""
 
     least: Floats
@@ -49,7 +49,7 @@ class _Tables(NamedTuple):
     logs: Floats  # m log m
 
 
-def every(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, test: ClassTest) -> Classes:
+def every(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, test: ClassTest) -> ListedClasses:
     """All classes of a few records, in the order of their masks."""
     tables, only_size = _tables(numeric, codes, test), test.only_size
     total = 1 << len(numeric)
@@ -63,7 +63,7 @@ def every(kind: int, numeric: Floats, codes: Codes, code_weights: Floats, test: 
     broken = np.isinf(prices[::-1])
     broken[-1] = False
     prices[broken] = np.inf
-    return Classes(np.arange(total, dtype=np.int32), prices, entropies)
+    return ListedClasses(np.arange(total, dtype=np.int32), prices, entropies)
 
 
 def _side_by_side(work: Callable[[int, int], None], blocks: int) -> None:
@@ -214,7 +214,7 @@ def sums_of(values: Floats, first: int, bits: int) -> Floats:
 
 
 @part
-def _diverse(classes: Classes, needs: Needs, place: int) -> bool:
+def _diverse(classes: ListedClasses, needs: LeastEntropies, place: int) -> bool:
     diverse, total = True, 0.0
     for j in range(len(needs.least)):
         diverse &= classes.entropies[j, place] >= needs.least[j] - EQUAL
@@ -223,14 +223,14 @@ def _diverse(classes: Classes, needs: Needs, place: int) -> bool:
 
 
 @part
-def _reduced_cost(classes: Classes, place: int, bits: int, low: Floats, high: Floats, class_dual: float) -> float:
+def _reduced_cost(classes: ListedClasses, place: int, bits: int, low: Floats, high: Floats, class_dual: float) -> float:
     """The price of a class without what its records pay; `low` and `high` are sums over the two halves of a mask."""
     mask = classes.masks[place]
     cost: float = classes.prices[place] - low[mask & ((1 << bits) - 1)] - high[mask >> bits] - class_dual
     return cost
 
 
-def cheapest(classes: Classes, needs: Needs, duals: Floats, class_dual: float) -> tuple[Floats, Ints]:
+def cheapest(classes: ListedClasses, needs: LeastEntropies, duals: Floats, class_dual: float) -> tuple[Floats, Ints]:
     """The least reduced cost of each block of classes, and the mask of the class that has it."""
     blocks = _blocks_of(classes)
     costs, masks = np.full(blocks, np.inf), np.zeros(blocks, np.int64)
@@ -244,7 +244,14 @@ def cheapest(classes: Classes, needs: Needs, duals: Floats, class_dual: float) -
 
 @kernel(nogil=True)
 def _cheapest(
-    classes: Classes, needs: Needs, duals: Floats, class_dual: float, costs: Floats, masks: Ints, first: int, last: int
+    classes: ListedClasses,
+    needs: LeastEntropies,
+    duals: Floats,
+    class_dual: float,
+    costs: Floats,
+    masks: Ints,
+    first: int,
+    last: int,
 ) -> None:
     bits = min(len(duals), BLOCK)
     low, high = sums_of(duals, 0, bits), sums_of(duals, bits, len(duals) - bits)
@@ -256,7 +263,7 @@ def _cheapest(
                 masks[b] = classes.masks[place]
 
 
-def how_many(classes: Classes, needs: Needs, duals: Floats, class_dual: float, most: float) -> Ints:
+def how_many(classes: ListedClasses, needs: LeastEntropies, duals: Floats, class_dual: float, most: float) -> Ints:
     """How many classes of each block have a reduced cost of at most `most`."""
     found = np.zeros(_blocks_of(classes), np.int64)
     nowhere = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
@@ -269,7 +276,7 @@ def how_many(classes: Classes, needs: Needs, duals: Floats, class_dual: float, m
 
 
 def cheaper_than(
-    classes: Classes, needs: Needs, duals: Floats, class_dual: float, most: float, found: Ints
+    classes: ListedClasses, needs: LeastEntropies, duals: Floats, class_dual: float, most: float, found: Ints
 ) -> tuple[Ints, Floats]:
     """Places and reduced costs, never negative, of the classes that `how_many` has found."""
     ends = np.cumsum(found)
@@ -285,7 +292,7 @@ def cheaper_than(
 
 @kernel(nogil=True)
 def _cheaper(
-    classes: Classes, needs: Needs, duals: Floats, class_dual: float, most: float, found: Ints, starts: Ints,
+    classes: ListedClasses, needs: LeastEntropies, duals: Floats, class_dual: float, most: float, found: Ints, starts: Ints,
     places: Ints, costs: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
     """Count the classes of each block with a reduced cost of at most `most`; list them where it is said where."""
@@ -309,5 +316,5 @@ def _cheaper(
             found[b] = many
 
 
-def _blocks_of(classes: Classes) -> int:
+def _blocks_of(classes: ListedClasses) -> int:
     return (len(classes.masks) + (1 << BLOCK) - 1) >> BLOCK

@@ -23,7 +23,7 @@ from optmodels.partition import Labels
 from optmodels.price import Floats
 from optmodels.structures import Priced, compiled_price
 from solvers.epsilon.class_cover import cover_some, new_cover
-from solvers.epsilon.class_listing import Classes, Needs, cheaper_than, cheapest, every, how_many
+from solvers.epsilon.class_listing import LeastEntropies, ListedClasses, cheaper_than, cheapest, every, how_many
 
 MOST_RECORDS = 24
 _POOLED = 300  # classes that join the pool after a pass
@@ -60,7 +60,7 @@ class _Linear:
 class _List:
     """Classes that every partition of at least this entropy and of a price below `reach` is made of."""
 
-    classes: Classes
+    classes: ListedClasses
     total: float = 0.0
     reach: float = np.inf
 
@@ -96,7 +96,7 @@ class EveryClass:
         bound, without a partition; where time is over, or there are too many equally good classes to list, it is what
         is known so far.
         """
-        needs = Needs(least, total)
+        needs = LeastEntropies(least, total)
         near = self._near(total, useful, over)
         linear = self._linear(near.classes, needs, over)
         if not linear.solved:
@@ -113,7 +113,7 @@ class EveryClass:
             return self._all
         if self._short is not None and self._short.total <= total and useful <= self._short.reach:
             return self._short
-        needs = Needs(np.zeros(len(self._all.classes.entropies)), total)
+        needs = LeastEntropies(np.zeros(len(self._all.classes.entropies)), total)
         linear = self._linear(self._all.classes, needs, over)
         self._short = None
         if linear.solved and linear.value >= useful:  # no partition is that cheap
@@ -137,12 +137,12 @@ class EveryClass:
 
     @staticmethod
     def _cheaper(
-        classes: Classes, needs: Needs, linear: _Linear, distance: float, found: NDArray[np.int64]
+        classes: ListedClasses, needs: LeastEntropies, linear: _Linear, distance: float, found: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], Floats]:
         places, costs = cheaper_than(classes, needs, linear.duals[:-1], linear.duals[-1], distance, found)
         return places, costs
 
-    def _linear(self, classes: Classes, needs: Needs, over: Callable[[], bool]) -> _Linear:
+    def _linear(self, classes: ListedClasses, needs: LeastEntropies, over: Callable[[], bool]) -> _Linear:
         """The linear master over these classes: passes over them until none of them improves it."""
         self._restrict(needs)
         proven = 0.0
@@ -167,7 +167,7 @@ class EveryClass:
         return _Linear(value + self.n / self._k * short, duals, solved=True)
 
     def _integer(
-        self, classes: Classes, needs: Needs, linear: _Linear, useful: float, over: Callable[[], bool]
+        self, classes: ListedClasses, needs: LeastEntropies, linear: _Linear, useful: float, over: Callable[[], bool]
     ) -> Best | None:
         """The integer optimum, looked for further and further from the linear one, as far as is useful."""
         value, furthest = linear.value, useful - linear.value
@@ -252,7 +252,7 @@ class EveryClass:
                 self._highs.addCol(price, 0.0, highspy.kHighsInf, len(rows), rows, np.ones(len(rows)))
         return len(self._pool) > before
 
-    def _restrict(self, needs: Needs) -> None:
+    def _restrict(self, needs: LeastEntropies) -> None:
         """Classes of the pool below the least entropies are held at zero."""
         pool = np.array(self._pool, np.int64)
         entropies = self._all.classes.entropies[:, pool]
@@ -267,8 +267,10 @@ def _without_entropy(test: ClassTest) -> ClassTest:
     return test._replace(entropy=np.zeros_like(test.entropy))
 
 
-def _take(classes: Classes, places: NDArray[np.int64]) -> Classes:
-    return Classes(classes.masks[places], classes.prices[places], np.ascontiguousarray(classes.entropies[:, places]))
+def _take(classes: ListedClasses, places: NDArray[np.int64]) -> ListedClasses:
+    return ListedClasses(
+        classes.masks[places], classes.prices[places], np.ascontiguousarray(classes.entropies[:, places])
+    )
 
 
 def _members(mask: int, n: int) -> NDArray[np.int64]:

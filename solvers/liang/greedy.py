@@ -42,10 +42,7 @@ class LiangGreedy(Solver):
 
     name: ClassVar[str] = "liang-greedy"
     summary: ClassVar[str] = "classes grown along sorted records by what widens them least; feasible, fast, heuristic"
-    rejects: ClassVar[tuple[type[Structure], ...]] = (
-        ClassCount,
-        Assignment,
-    )
+    rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount, Assignment)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Grow one partition and offer it."""

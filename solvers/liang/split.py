@@ -38,10 +38,7 @@ class LiangSplit(Solver):
 
     name: ClassVar[str] = "liang-split"
     summary: ClassVar[str] = "sorted groups of k, a few at a time solved exactly; feasible, heuristic"
-    needs: ClassVar[tuple[type[Structure], ...]] = (
-        Priced,
-        Parts,
-    )
+    needs: ClassVar[tuple[type[Structure], ...]] = (Priced, Parts)
     rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount,)
     only: ClassVar[str] = "k alone"
 

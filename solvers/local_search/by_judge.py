@@ -23,7 +23,7 @@ from optmodels.structures import Assignment, Centroids, Construction, Priced
 from solvers._construction.repair import offer_coarser
 from solvers.local_search.construct import first_partition, make_feasible
 from solvers.local_search.descent import Descent
-from solvers.local_search.judged_moves import Classes, Judge, PriceJudge, Proposals, WholeJudge, cost_of
+from solvers.local_search.judged_moves import ClassRows, MoveJudge, PriceJudge, Proposals, WholeJudge, cost_of
 from solvers.local_search.search import Schedule, follow
 
 _TRIALS_PER_RECORD, _LEAST_TRIALS = 20, 1_000  # of the first cooling, where no iterations are given
@@ -130,12 +130,12 @@ class _Annealing:
         self.seconds_a_trial = 0.0
         self.best_label = run.labels
         self.best = cost_of(problem, run.labels)
-        self.classes = Classes(run.labels)
+        self.classes = ClassRows(run.labels)
         self.moves = Proposals(problem.require(Centroids), self.classes, run.seed)
         self.judge = self._judge()
         self.typical = self._measured()
 
-    def _judge(self) -> Judge:
+    def _judge(self) -> MoveJudge:
         return WholeJudge(self.problem, self.classes) if self.priced is None else PriceJudge(self.priced, self.classes)
 
     def _measured(self) -> float:

@@ -36,7 +36,7 @@ class Move(NamedTuple):
     instead: tuple[Rows, ...]
 
 
-class Judge(Protocol):
+class MoveJudge(Protocol):
     """The cost of a partition, now and after a move; infinite where a condition would break."""
 
     cost: float
@@ -48,7 +48,7 @@ class Judge(Protocol):
         """The move judged last was made."""
 
 
-class Classes:
+class ClassRows:
     """A partition as the records of each class."""
 
     def __init__(self, labels: Labels) -> None:
@@ -78,7 +78,7 @@ class Classes:
 class WholeJudge:
     """The problem is asked about the whole partition."""
 
-    def __init__(self, problem: Problem, classes: Classes) -> None:
+    def __init__(self, problem: Problem, classes: ClassRows) -> None:
         self.problem, self.classes = problem, classes
         self.cost = self._next = cost_of(problem, classes.label)
 
@@ -99,7 +99,7 @@ class WholeJudge:
 class PriceJudge:
     """Only the classes that a move touches are priced and tested."""
 
-    def __init__(self, priced: Priced, classes: Classes) -> None:
+    def __init__(self, priced: Priced, classes: ClassRows) -> None:
         self.priced, self.classes = priced, classes
         self.sized = priced.test.only_size
         self.cost = self._next = sum(self._of(rows) for rows in classes.groups) / priced.scale
@@ -132,7 +132,7 @@ class Proposals:
     the order of one attribute, or not at all, and ways that lead to more moves are taken more often.
     """
 
-    def __init__(self, centroids: Centroids, classes: Classes, seed: int) -> None:
+    def __init__(self, centroids: Centroids, classes: ClassRows, seed: int) -> None:
         self.price, self.k, self.classes = centroids.price, centroids.test.k, classes
         self.free = centroids.n_classes is None  # whether classes may be merged and cut
         self._draw = np.random.default_rng([seed, 7])

@@ -16,7 +16,7 @@ from optmodels.kernels import part
 from solvers.local_search.state import squared_distance
 
 
-class Bench(NamedTuple):
+class PairBench(NamedTuple):
     """Room for a few classes, numbered from 0, of a few records, numbered from 0."""
 
     distances: NDArray[np.float64]  # (records, records), squared
@@ -31,7 +31,7 @@ class Bench(NamedTuple):
 @part
 def new_bench(most_rows, most_classes):  # type: ignore[no-untyped-def]
     """A bench for at most so many records and classes."""
-    return Bench(
+    return PairBench(
         np.empty((most_rows, most_rows)),
         np.empty((most_classes, most_rows)),
         np.empty(most_classes),

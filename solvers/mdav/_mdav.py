@@ -44,10 +44,7 @@ class Mdav(Solver):
     name: ClassVar[str] = "mdav"
     summary: ClassVar[str] = "classes cut around the furthest records; fast, deterministic, heuristic"
     needs: ClassVar[tuple[type[Structure], ...]] = (Centroids,)
-    rejects: ClassVar[tuple[type[Structure], ...]] = (
-        ClassCount,
-        Assignment,
-    )
+    rejects: ClassVar[tuple[type[Structure], ...]] = (ClassCount, Assignment)
 
     def search(self, problem: Problem, run: Run) -> None:
         """Construct one partition and offer it."""

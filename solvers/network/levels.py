@@ -17,7 +17,7 @@ from optmodels.structures import Assignment
 
 
 @dataclass(frozen=True)
-class Level:
+class QuantityLevel:
     """The best assignment that is better in a quantity than `beyond`, if there is one; the first has no such level."""
 
     beyond: float | None
@@ -39,14 +39,14 @@ def first_level(problem: Problem) -> Problem:
     return _better_than(problem, 1.0) or problem
 
 
-def levels(problem: Problem, solver: Solver, run: Run) -> Iterator[Level]:
+def levels(problem: Problem, solver: Solver, run: Run) -> Iterator[QuantityLevel]:
     """Level after level, each solved; the last is the first one without a solution, or without a proof."""
     current: Problem | None = problem
     beyond: float | None = None
     while current is not None and not run.expired:
         limit = None if run.time_limit is None else max(run.remaining, 1e-3)
         answer = solver.solve(current, time_limit=limit, seed=run.seed)
-        yield Level(beyond, answer)
+        yield QuantityLevel(beyond, answer)
         if answer.stop is Stop.INTERRUPTED:
             raise KeyboardInterrupt
         if answer.labels is None or answer.status is not Status.OPTIMAL:

@@ -39,7 +39,7 @@ def free(model: str, n: int = 8, seed: int = 0, *, categorical: int = 1) -> Free
     return problem
 
 
-class TestJudge:
+class TestFreeJudge:
     @pytest.mark.parametrize(
         ("metric", "name"), [("manhattan", "cityblock"), ("euclidean", "euclidean"), ("sqeuclidean", "sqeuclidean")]
     )
@@ -162,7 +162,7 @@ class TestDecoding:
             faithful.solve(free("exact"))
 
 
-class TestAnswers:
+class TestFreeAnswers:
     @pytest.mark.parametrize("solver", ["nsga2", "pso"])
     @pytest.mark.parametrize("model", MODELS)
     def test_the_best_partition_is_reached_and_never_beaten(self, model: str, solver: str) -> None:

@@ -32,7 +32,7 @@ def _fresh() -> Any:
     return four_times
 
 
-class _Watch:
+class _Stopwatch:
     """A clock that is moved by hand."""
 
     def __init__(self) -> None:
@@ -43,13 +43,13 @@ class _Watch:
 
 
 @pytest.fixture
-def watch(monkeypatch: pytest.MonkeyPatch) -> _Watch:
-    found = _Watch()
+def watch(monkeypatch: pytest.MonkeyPatch) -> _Stopwatch:
+    found = _Stopwatch()
     monkeypatch.setattr(clock, "perf_counter", found)
     return found
 
 
-def test_it_stands_still_while_kernels_are_compiled(watch: _Watch) -> None:
+def test_it_stands_still_while_kernels_are_compiled(watch: _Stopwatch) -> None:
     began, compiled = now(), compile_seconds()
     seen: list[float] = []
 
@@ -66,7 +66,7 @@ def test_it_stands_still_while_kernels_are_compiled(watch: _Watch) -> None:
     assert now() - began == 3.0
 
 
-def test_what_is_compiled_already_takes_time_like_anything_else(watch: _Watch) -> None:
+def test_what_is_compiled_already_takes_time_like_anything_else(watch: _Stopwatch) -> None:
     kernel = _fresh()
     kernel(1)
     heard: list[Compiling] = []
@@ -77,7 +77,7 @@ def test_what_is_compiled_already_takes_time_like_anything_else(watch: _Watch) -
     assert (heard, now() - began) == ([], 1.0)
 
 
-def test_a_kernel_that_cannot_be_compiled_stops_the_clock_no_longer_than_it_takes(watch: _Watch) -> None:
+def test_a_kernel_that_cannot_be_compiled_stops_the_clock_no_longer_than_it_takes(watch: _Stopwatch) -> None:
     @njit
     def wrong(x):  # type: ignore[no-untyped-def]
         return x.no_such_thing
@@ -89,7 +89,7 @@ def test_a_kernel_that_cannot_be_compiled_stops_the_clock_no_longer_than_it_take
     assert now() - began == 1.0
 
 
-def test_a_listener_can_end_the_compiling_and_the_clock_goes_on(watch: _Watch) -> None:
+def test_a_listener_can_end_the_compiling_and_the_clock_goes_on(watch: _Stopwatch) -> None:
     kernel, began = _fresh(), now()
 
     def stop(state: Compiling) -> None:
@@ -133,7 +133,7 @@ class _Cold(Solver):
             run.offer(np.zeros(problem.n, np.int64))
 
 
-def test_a_cold_run_with_a_short_limit_finds_what_a_warm_one_finds(watch: _Watch) -> None:
+def test_a_cold_run_with_a_short_limit_finds_what_a_warm_one_finds(watch: _Stopwatch) -> None:
     notes: list[str] = []
 
     def tell(state: Progress) -> None:

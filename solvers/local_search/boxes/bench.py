@@ -17,7 +17,7 @@ from solvers.local_search.boxes.sides import as_is, emptied, traded, widened, wi
 TINY = 1e-12  # of a side: savings below it are rounding
 
 
-class Bench(NamedTuple):
+class BoxBench(NamedTuple):
     """Room for a few records, numbered from 0, and a few classes."""
 
     rows: NDArray[np.int32]  # (records, attributes)
@@ -31,7 +31,7 @@ class Bench(NamedTuple):
 @part
 def new_bench(most_rows, most_classes, attributes):  # type: ignore[no-untyped-def]
     """A bench for at most so many records and classes."""
-    return Bench(
+    return BoxBench(
         np.empty((most_rows, attributes), np.int32),
         np.empty(most_rows, np.int64),
         np.empty(most_rows),

@@ -13,7 +13,7 @@ from optmodels.partition import LEFT_OUT, Labels, canonical, class_sizes, member
 from optmodels.price import Floats, Price
 from optmodels.suppression import NOBODY, Suppression, left_out
 from solvers.local_search.boxes.leaving import Leaving
-from solvers.local_search.boxes.ruin import Classes, Shares, fill, ruin_and_recreate
+from solvers.local_search.boxes.ruin import BoxClasses, Owned, fill, ruin_and_recreate
 from solvers.local_search.boxes.sides import numbered
 from solvers.local_search.cross import crossed
 from solvers.local_search.near import Near, embed, neighbourhoods
@@ -63,14 +63,14 @@ class BoxDescent:
             self.best = self.leaving.dearest_classes(self.best, self.best_prices)
             self.best_prices = price.per_class(self.best)
         capacity = max(price.n // self.k, 1)
-        self.classes = Classes(
+        self.classes = BoxClasses(
             rows,
             np.zeros(price.n, np.int64),
             np.zeros((capacity, min(self.most, price.n)), np.int32),
             np.zeros(capacity, np.int64),
             np.zeros(capacity),
         )
-        self.owned = Shares(np.zeros(capacity, np.int64), np.full(price.n if most_left_out else 0, -1))
+        self.owned = Owned(np.zeros(capacity, np.int64), np.full(price.n if most_left_out else 0, -1))
         self.tolerance = TOLERANCE * price.of(np.arange(price.n))
         self._places = embed(price)
         self.back_to_best()

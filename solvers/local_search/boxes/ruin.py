@@ -15,7 +15,7 @@ PASSES = 6
 CONTESTANTS = 4
 
 
-class Classes(NamedTuple):
+class BoxClasses(NamedTuple):
     """Records and the classes they are in; a slot without records is free."""
 
     rows: NDArray[np.int32]  # (n, attributes)
@@ -25,7 +25,7 @@ class Classes(NamedTuple):
     prices: NDArray[np.float64]
 
 
-class Shares(NamedTuple):
+class Owned(NamedTuple):
     """What each worker owns: slots, and records that are left out; -1: nobody's."""
 
     slots: NDArray[np.int64]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from formulations import Microaggregation, MoObam
 from optmodels.centroids.centres import centred_prices
-from optmodels.centroids.kernel import Asked
+from optmodels.centroids.kernel import AlsoMeasured
 from optmodels.centroids.measures import Measures
 from optmodels.centroids.space import CentroidSpace
 from optmodels.partition import class_sizes
@@ -186,7 +186,7 @@ def test_only_what_is_asked_for_is_measured() -> None:
     space = space_of(problem, 3)
     decisions = decisions_of(space, 2, 0)
     assert not space.decode(decisions).partitions.closeness.any()
-    assert space.decode(decisions, Asked(np.array([0.2]), True)).partitions.linkable.shape == (2, 1)
+    assert space.decode(decisions, AlsoMeasured(np.array([0.2]), True)).partitions.linkable.shape == (2, 1)
 
 
 def test_pieces_do_not_matter_and_those_without_time_are_not_feasible(monkeypatch: pytest.MonkeyPatch) -> None:

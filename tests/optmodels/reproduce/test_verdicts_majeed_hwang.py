@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from optmodels.reproduce.majeed_hwang_verdicts import ALIKE, CHOSEN, CONDITIONS, OURS, WFDA, verdicts
-from optmodels.reproduce.report import Verdict
+from optmodels.reproduce.report import ClaimVerdict
 
 KS = (5, 10, 15, 20, 25, 50, 100)
 WEIGHTS = {"native_country": 70.0, "race": 20.0, "sex": 8.0, "age": 2.0}
@@ -39,7 +39,7 @@ def _accuracies() -> pd.DataFrame:
     return accuracies
 
 
-def _named(claim: str, accuracies: pd.DataFrame, values: pd.DataFrame, weights: dict[str, float]) -> list[Verdict]:
+def _named(claim: str, accuracies: pd.DataFrame, values: pd.DataFrame, weights: dict[str, float]) -> list[ClaimVerdict]:
     found = [one for one in verdicts(weights, accuracies, values) if claim in one.claim]
     assert found, claim
     return found

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from optmodels.reproduce.mass_verdicts import verdicts
-from optmodels.reproduce.report import Verdict
+from optmodels.reproduce.report import ClaimVerdict
 
 KS = (2, 5, 10, 20, 40)
 SCALES = ("small", "medium")
@@ -58,7 +58,7 @@ def _found(
     screens: pd.DataFrame | None = None,
     losses: pd.DataFrame | None = None,
     scores: pd.DataFrame | None = None,
-) -> Verdict:
+) -> ClaimVerdict:
     given = (
         _screens() if screens is None else screens,
         _losses() if losses is None else losses,

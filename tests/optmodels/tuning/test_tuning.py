@@ -16,15 +16,15 @@ from optmodels import Table
 from optmodels.cli import app
 from optmodels.errors import InputError
 from optmodels.tuning import tune
-from optmodels.tuning.candidates import LADDER, Candidate, candidates, ladder, weighed
+from optmodels.tuning.candidates import LADDER, TuningPoint, candidates, ladder, weighed
 from optmodels.tuning.rules import Scores, Stakes, chosen, knee, within_one_error
 
 
-def point(k: int, sizes: list[int], lost: float, entropy: float = 0.0, guessed: float = 0.5) -> Candidate:
+def point(k: int, sizes: list[int], lost: float, entropy: float = 0.0, guessed: float = 0.5) -> TuningPoint:
     classes = np.array(sizes)
     nothing = np.zeros(0, np.int64)
     found = float(len(sizes) / classes.sum())
-    return Candidate(k, len(sizes), lost, entropy, lost, found, guessed, np.nan, np.nan, classes, nothing)
+    return TuningPoint(k, len(sizes), lost, entropy, lost, found, guessed, np.nan, np.nan, classes, nothing)
 
 
 @pytest.fixture(scope="module")
