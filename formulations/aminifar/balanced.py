@@ -110,9 +110,9 @@ class BalancedProblem(Problem):
     def structures(self) -> Iterator[Structure]:
         """Records assigned to centres, given or not, as many as there are classes."""
         m = len(self.least)
-        price = Price("spread", self.points, np.zeros((self.n, 0), np.int32), np.zeros(0))
         yield self.assignment()
         yield ClassCount(m)
+        price = Price("spread", self.points, np.zeros((self.n, 0), np.int32), np.zeros(0))
         yield Centroids(price, self.test, m, {"distance": 1.0})  # what decoding to the assignment's bounds measures
         yield Parts(self.restricted, self.stand_in)
 
