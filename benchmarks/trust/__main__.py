@@ -28,7 +28,7 @@ from benchmarks.trust.outcome import KEPT, Outcome
 from benchmarks.trust.properties import case
 
 
-class Tally:
+class Count:
     """How often everything was tried, and what failed."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ def main() -> int:
     given.add_argument("--seconds", type=float, default=1800.0, help="no new table after so long")
     given.add_argument("--out", type=Path)
     asked = given.parse_args()
-    began, tally, lateness, tables = time.monotonic(), Tally(), Lateness(), 0
+    began, tally, lateness, tables = time.monotonic(), Count(), Lateness(), 0
     if asked.tables:
         with get_context("spawn").Pool(asked.jobs, maxtasksperchild=2000) as pool:
             for _, outcomes in pool.imap_unordered(case, range(asked.first, asked.first + asked.tables), chunksize=4):

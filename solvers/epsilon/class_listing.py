@@ -292,8 +292,8 @@ def cheaper_than(
 
 @kernel(nogil=True)
 def _cheaper(
-    classes: ListedClasses, needs: LeastEntropies, duals: Floats, class_dual: float, most: float, found: Ints, starts: Ints,
-    places: Ints, costs: Floats, first: int, last: int,
+    classes: ListedClasses, needs: LeastEntropies, duals: Floats, class_dual: float, most: float, found: Ints,
+    starts: Ints, places: Ints, costs: Floats, first: int, last: int,
 ) -> None:  # fmt: skip
     """Count the classes of each block with a reduced cost of at most `most`; list them where it is said where."""
     bits = min(len(duals), BLOCK)
