@@ -75,6 +75,11 @@ def main() -> int:
             for _, outcomes in pool.imap_unordered(case, range(asked.first, asked.first + asked.tables), chunksize=4):
                 tally.note("properties of random tables", outcomes)
                 tables += 1
+                if tables % 100 == 0:  # so that a campaign that is cut short has told something
+                    print(
+                        f"{tables:,} tables, {len(tally.failures):,} failures, {time.monotonic() - began:.0f} s",
+                        flush=True,
+                    )
                 if time.monotonic() - began > asked.seconds:
                     pool.terminate()
                     break
