@@ -38,6 +38,7 @@ def hierarchy(
         Path | None, typer.Option(metavar="FILE", help="Write it as CSV in ARX's form.", rich_help_panel=FILES)
     ] = None,
     report: options.Report = None,
+    force: options.Force = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print the levels as JSON, and nothing else.", rich_help_panel=FILES)
     ] = False,
@@ -49,7 +50,7 @@ def hierarchy(
     from optmodels.cli.typed_command import command
 
     given = _given(source, column)
-    check_outputs({"--out": out, "--report": report}, inputs=[Path(source), data])
+    check_outputs({"--out": out, "--report": report}, inputs=[Path(source), data], force=force)
     if out is not None and len(given) > 1:
         raise InputError(f"--out holds one hierarchy: say which with --column ({', '.join(given)}).")
     frame, made = _with_values(source, given, data)

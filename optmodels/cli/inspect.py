@@ -27,6 +27,7 @@ def inspect(
         ),
     ] = None,
     report: options.Report = None,
+    force: options.Force = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print what was seen as JSON, and nothing else.", rich_help_panel=FILES)
     ] = False,
@@ -38,7 +39,7 @@ def inspect(
     from optmodels.datasets import frame
     from optmodels.inspection import inspect_file, inspect_frame
 
-    check_outputs({"--out": out, "--report": report}, inputs=[Path(file)])
+    check_outputs({"--out": out, "--report": report}, inputs=[Path(file)], force=force)
     asked = columns.read()
     if is_dataset(file):
         seen = inspect_frame(frame(file), source=file)
@@ -69,7 +70,8 @@ def _show(seen: Inspection) -> None:
     from optmodels.cli import show
 
     show.say(
-        f"[bold]{show.escaped(seen.source)}[/]: {seen.records:,} records, {len(seen.columns)} columns; "
+        f"[bold]{show.escaped(seen.source)}[/]: {seen.records:,} record{'s' * (seen.records != 1)}, "
+        f"{len(seen.columns)} columns; "
         f"[bold]{seen.unique_share:.0%}[/] of records are alone with the quasi-identifiers proposed."
     )
     titles = ("column", "type", "missing", "values", "pairs apart", "alone", "proposed role")

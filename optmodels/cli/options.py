@@ -111,5 +111,5 @@ Report = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the run as JSON, and nothing else.", rich_help_panel=FILES)]
 Force = Annotated[
-    bool, typer.Option("--force", help="Replace what --out names, if it exists already.", rich_help_panel=FILES)
+    bool, typer.Option("--force", help="Replace what is to be written, if it exists already.", rich_help_panel=FILES)
 ]

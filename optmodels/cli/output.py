@@ -14,6 +14,7 @@ from optmodels.jsonable import plain
 
 __all__ = [
     "Writer",
+    "check_folder",
     "check_outputs",
     "made_folder",
     "page_writer",
@@ -48,7 +49,7 @@ def page_writer(page: str) -> Writer:
 def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | None], force: bool = True) -> None:
     """Every file asked for can be written, before any work is done; none replaces an input or another output.
 
-    Nor, without force, does what --out names replace anything that is there already.
+    Nor, without force, does what --out or --save-roles names replace anything that is there already.
     """
     taken = {path.resolve(): "is read" for path in inputs if path is not None}
     for option, path in asked.items():
@@ -57,9 +58,18 @@ def check_outputs(asked: Mapping[str, Path | None], *, inputs: Sequence[Path | N
         if path.resolve() in taken:
             raise InputError(f"{option} '{path}' {taken[path.resolve()]} by this very command: name another file.")
         taken[path.resolve()] = f"is written for {option}"
-        if not force and option.startswith("--out") and path.is_file():
+        if not force and option.startswith(("--out", "--save-roles")) and path.is_file():
             raise InputError(f"{option} '{path}' exists already: name another, or replace it with --force.")
         check_writable(path)
+
+
+def check_folder(folder: Path, *, force: bool) -> None:
+    """A folder whose files are known only once the work is done has none yet, unless they may be replaced."""
+    if not force and folder.is_dir() and any(folder.iterdir()):
+        raise InputError(
+            f"The folder '{folder}' exists already and is not empty: name another with --out, or replace what is in "
+            "the way with --force."
+        )
 
 
 @contextmanager

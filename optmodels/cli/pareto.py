@@ -41,10 +41,11 @@ def pareto(
             rich_help_panel=options.SEARCH,
         ),
     ] = None,
-    algorithm: Annotated[
+    solver: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="How: see 'list solvers'.", rich_help_panel=options.SEARCH),
     ] = None,
+    algorithm: Annotated[str | None, typer.Option(metavar="NAME", hidden=True)] = None,  # what --solver was called
     option: options.Option = None,
     evaluations: Annotated[
         int | None,
@@ -74,7 +75,9 @@ def pareto(
     if len(wanted) == 1:
         raise InputError(f"--objectives names '{wanted[0]}' alone and a front needs two or more, e.g. loss,entropy.")
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
-    search = front_solver_of(algorithm, pairs("--option", option or ()), evaluations)
+    if solver is not None and algorithm is not None:
+        raise InputError("--solver and --algorithm are one and the same: leave out --algorithm.")
+    search = front_solver_of(solver or algorithm, pairs("--option", option or ()), evaluations)
     asked = columns.read()
     with made_folder(out):
         files = {name: out / name for name in front_folder.NAMES}

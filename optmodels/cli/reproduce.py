@@ -41,11 +41,20 @@ def reproduce(
         ),
     ] = None,
     report: options.Report = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Run a published study again and print our figures beside the published ones."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs, made_folder, page_writer, put_json, to_json, write_together
+    from optmodels.cli.output import (
+        check_folder,
+        check_outputs,
+        made_folder,
+        page_writer,
+        put_json,
+        to_json,
+        write_together,
+    )
     from optmodels.cli.typed_command import command
     from optmodels.errors import unknown
     from optmodels.reproduce import STUDIES
@@ -64,6 +73,7 @@ def reproduce(
     scale = _scale(quick, full, miniature)
     check_outputs({"--report": report}, inputs=[data])
     folder = out or Path(f"reproduction-{name}")
+    check_folder(folder, force=force)
     with made_folder(folder):
         with show.steps(name) as on_step:
             found = run_again(name, Setting(scale, seed, rounds, jobs, data, on_step))

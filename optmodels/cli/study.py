@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from optmodels.cli import options
 from optmodels.cli.values import chosen, names
 from optmodels.errors import InputError, NoSolutionError
 
@@ -227,15 +228,17 @@ def plot(
         str, typer.Option(metavar="plotly|matplotlib", help="Pages to look at, or PDF for print.")
     ] = "plotly",
     report: Report = None,
+    force: options.Force = False,
 ) -> None:
     """Profiles, anytime curves, scaling, boxes and attainment of fronts, mean ranks; with data as CSV."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs
+    from optmodels.cli.output import check_folder, check_outputs
     from optmodels.plot.figures import Backend
     from optmodels.study import measures, open_study
     from optmodels.study.plots import Kind, plots, write_plots
 
     check_outputs({"--report": report}, inputs=[database])
+    check_folder(out, force=force)
     asked = [chosen("--kind", one, get_args(Kind)) for one in names("--kind", kind or ())] or get_args(Kind)
     what = chosen("--measure", measure, get_args(measures.Measure))
     drawn_by = chosen("--backend", backend, get_args(Backend))
@@ -274,17 +277,19 @@ def export(
         ),
     ] = None,
     report: Report = None,
+    force: options.Force = False,
 ) -> None:
     """Runs, anytime curves, points of fronts or the summary, for other programs; all curves for IOHprofiler."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_outputs
+    from optmodels.cli.output import check_folder, check_outputs
     from optmodels.study import open_study
     from optmodels.study.export import Format, What
     from optmodels.study.export import export as write
     from optmodels.study.iohprofiler import IOHPROFILER, Budget, export_iohprofiler
 
-    check_outputs({"--report": report}, inputs=[database, out])
     if form == IOHPROFILER:
+        check_outputs({"--report": report}, inputs=[database, out])
+        check_folder(out, force=force)
         if what is not None:
             raise InputError("--what is for tables: to IOHprofiler all anytime curves go.")
         counted = None if budget is None else chosen("--budget", budget, get_args(Budget))
@@ -294,6 +299,7 @@ def export(
         return
     if budget is not None:
         raise InputError("--budget is what IOHprofiler counts: it goes with --format iohprofiler.")
+    check_outputs({"--out": out, "--report": report}, inputs=[database], force=force)
     part = None if what is None else chosen("--what", what, get_args(What))
     rows = write(open_study(database), out, chosen("--format", form, get_args(Format)), part, measure=measure)
     show.say(f"Written: {show.escaped(out)}, {rows} rows.")

@@ -35,6 +35,7 @@ def synthesize(
         Path | None, typer.Option(metavar="FILE", help="Write the roles of the columns as TOML, for --roles.")
     ] = None,
     report: options.Report = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Invent a table: health records in the shape of MASS's, or hospital stays in that of MO-OBAM's sepsis table."""
@@ -47,7 +48,7 @@ def synthesize(
         raise InputError(f"--out '{out}' must end in .parquet: records are written as they are drawn.")
     if values is not None and what != "health":
         raise InputError(f"--values is for health only: '{what}' has yes and no.")
-    check_outputs({"--out": out, "--save-roles": save_roles, "--report": report}, inputs=[])
+    check_outputs({"--out": out, "--save-roles": save_roles, "--report": report}, inputs=[], force=force)
     began = perf_counter()
     with show.progress() as on_progress:
         records, roles, write = _sepsis(rows, seed) if what == "sepsis" else _health(rows, values, seed, on_progress)

@@ -89,6 +89,7 @@ def utility(
         typer.Option(metavar="FOLDER", help="Write the scores, a plot and JSON.", rich_help_panel=options.FILES),
     ] = None,
     report: options.Report = None,
+    force: options.Force = False,
     json: options.Json = False,
 ) -> None:
     """Train classifiers on a release and on the original, test both, and compare what is kept."""
@@ -126,7 +127,7 @@ def utility(
     inputs = [Path(original), *release, held_out, *columns.files]
     with made_folder(out) if out is not None else nullcontext():
         folder = {f"--out: {name}": out / name for name in FILES} if out is not None else {}
-        check_outputs({**folder, "--report": report}, inputs=inputs)
+        check_outputs({**folder, "--report": report}, inputs=inputs, force=force)
         known = DATASETS[original].roles if is_dataset(original) else None
         kinds = {**(known.quasi if known else {}), **(asked.get("quasi") or {})}
         text = [name for name, kind in kinds.items() if kind != "numeric"]

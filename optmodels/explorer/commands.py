@@ -61,7 +61,7 @@ def front_command(request: Mapping[str, Any], roles: str, out: str) -> str:
         words += ["--param", f"{name}={json.dumps(value) if not isinstance(value, str) else value}"]
     words += ["--objectives", ",".join(request["objectives"])]
     if request["solver"] != "auto":
-        words += ["--algorithm", str(request["solver"])]
+        words += ["--solver", str(request["solver"])]
     for name, value in request.get("options", {}).items():
         words += ["--option", f"{name}={value}"]
     if kept := request.get("allow_unique"):

@@ -74,7 +74,9 @@ class Inspection:
                 for name, kind in quasi.items()
                 if kind == "date" and self.columns[name].mixed_dates
             },
-            decimal="," if any(column.decimal_commas for column in self.columns.values()) else None,
+            decimal=","
+            if any(one.decimal_commas and not one.perhaps_thousands for one in self.columns.values())
+            else None,
         )
 
     def named(self, role: str) -> tuple[str, ...]:

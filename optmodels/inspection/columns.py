@@ -21,6 +21,7 @@ Type = Literal["number", "date", "boolean", "code", "text", "empty"]
 _BOOLEANS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"}, {"0", "1"})
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _LEADING_ZERO = re.compile(r"0\d+")
 _LIKE_A_DATE = re.compile(r"\d+[-./ ][0-9A-Za-z]+[-./ ]\d+")
 _MOST_FORMATS = 4  # that dates of one column are written in; more are rather no dates
@@ -106,6 +107,11 @@ class Column:
         """Numbers with a comma before the decimals, where the column has them and nothing but numbers besides."""
         found = tuple(value for value in self.known if _COMMA_NUMBER.fullmatch(value))
         return found if all(_COMMA_NUMBER.fullmatch(v) or _NUMBER.fullmatch(v) for v in self.known) else ()
+
+    @cached_property
+    def perhaps_thousands(self) -> bool:
+        """Whether every comma stands before three digits, as one does that sets off thousands."""
+        return bool(self.decimal_commas) and all(map(_THOUSANDS.fullmatch, self.decimal_commas))
 
     @cached_property
     def leading_zeros(self) -> tuple[str, ...]:

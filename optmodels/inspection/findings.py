@@ -18,6 +18,7 @@ FindingKind = Literal[
     "impossible numbers",
     "text among numbers",
     "decimal commas",
+    "name like a value",
     "leading zeros",
     "dates",
     "mixed dates",
@@ -173,7 +174,21 @@ def _decimal_commas(column: Column) -> Iterator[Finding]:
     if column.decimal_commas:
         commas = [value for value in column.counts if value.strip() in column.decimal_commas]
         what = "{} with a number that has a decimal comma"
-        yield _about(column, "decimal commas", what, commas, "tell the reader: --decimal ,")
+        remedy = "tell the reader: --decimal ,"
+        if column.perhaps_thousands:
+            what, remedy = (
+                "{} with a comma before three digits, which may set off thousands or decimals",
+                "if thousands, write the numbers without commas; if decimals, tell the reader: --decimal ,",
+            )
+        yield _about(column, "decimal commas", what, commas, remedy)
+
+
+def _name_like_a_value(column: Column) -> Iterator[Finding]:
+    """A file without a header, whose first record was taken for one."""
+    if column.name in column.counts or (column.type == "number" and _as_number(column.name) is not None):
+        what = "a name that looks like one of its values"
+        remedy = "if the first line is a record, put a line with the names of the columns above it"
+        yield Finding(column.name, "name like a value", what, 0, column.known[:_SHOWN], remedy)
 
 
 def _leading_zeros(column: Column) -> Iterator[Finding]:
@@ -224,6 +239,7 @@ _FINDERS: tuple[Callable[[Column], Iterator[Finding]], ...] = (
     _impossible,
     _strays,
     _decimal_commas,
+    _name_like_a_value,
     _leading_zeros,
     _dates,
     _nearly_unique,

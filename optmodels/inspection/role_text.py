@@ -61,7 +61,7 @@ def _missing(columns: Mapping[str, Column], proposals: Mapping[str, Proposal]) -
 
 def _decimal(columns: Iterable[Column]) -> list[str]:
     """How numbers are written, which is no change of values: without it they would be text."""
-    named = [column.name for column in columns if column.decimal_commas]
+    named = [column.name for column in columns if column.decimal_commas and not column.perhaps_thousands]
     return [f'decimal = ","  # as in {_one_line(", ".join(named))}'] if named else []
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -311,7 +312,11 @@ def _read_csv(
         return pd.DataFrame(columns=list(wanted))
     literal = {name for name in wanted if name in text}
     try:
-        table = _parse(file, wanted, literal, dialect)
+        try:
+            table = _parse(file, wanted, literal, dialect)
+        except pa.ArrowInvalid:
+            _check_widths(file, dialect)  # Arrow tells what a row of another width holds, not where it is
+            raise
         if any(_is_undecoded(kind) for kind in table.schema.types):
             raise pa.ArrowInvalid("invalid UTF8 data")  # how Arrow leaves text it could not decode
     except pa.ArrowInvalid as problem:
@@ -324,6 +329,29 @@ def _read_csv(
         del table
         table = _parse(file, wanted, literal | dated, dialect)
     return _to_frame(table)
+
+
+def _check_widths(file: Path, dialect: _Dialect) -> None:
+    """Raise an error that names the first line with more or fewer cells than the header has."""
+    wide = len(dialect.header)
+    with (
+        pa.input_stream(str(file), compression="detect") as source,
+        io.TextIOWrapper(source, encoding=dialect.encoding, errors="replace", newline="") as text,
+    ):
+        rows = csv.reader(text, delimiter=dialect.separator)
+        try:
+            for row in rows:
+                if row and len(row) != wide:
+                    break
+            else:
+                return
+        except csv.Error:
+            return
+    raise InputError(
+        f"Line {rows.line_num:,} of '{file}' has {len(row)} cell{'' if len(row) == 1 else 's'} where the header has "
+        f"{wide}: names of columns belong into the first line, a value with the separator {dialect.separator!r} in it "
+        "into quotes, and another separator is given by separator='...'."
+    )
 
 
 def _parse(file: Path, wanted: Sequence[str], literal: Collection[str], dialect: _Dialect) -> pa.Table:

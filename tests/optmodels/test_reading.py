@@ -125,7 +125,7 @@ _NULLS = pa.csv.ConvertOptions().null_values
         (b"age,town", "has columns but no records"),
         (b"age,age\n1,2\n", "more than one column 'age'"),
         (b",age\n0,31\n", "Column 1 of .* has no name"),
-        (b"age,town\n1,a\n2\n", "Cannot read .*Expected 2 columns, got 1"),
+        (b"age,town\n1,a\n2\n", "Line 3 of .* has 1 cell where the header has 2"),
         (b"PK\x03\x04\0\0\0\0", "is not a text file"),
         (b"PAR1 but not really", "Cannot read"),
     ],

@@ -100,7 +100,7 @@ def test_what_cannot_hold_is_told_in_the_words_of_the_command_line(
 
 
 def test_a_front_under_conditions_can_be_released(run: Run, people: Path) -> None:
-    words = ("--most-share", 0.5, "--delta", "illness=0.7", "--evaluations", 150, "--algorithm", "nsga2")
+    words = ("--most-share", 0.5, "--delta", "illness=0.7", "--evaluations", 150, "--solver", "nsga2")
     assert run("pareto", people, *ROLES, "--k", 4, *words, "--out", "front").exit_code == 0
     told = document(run("release", "front", "--out", "release.csv", "--json"))
     found = told["audit"]["sensitive"]["illness"]

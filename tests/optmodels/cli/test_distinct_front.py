@@ -13,7 +13,7 @@ from tests.optmodels.cli.test_anonymize import document
 
 @pytest.mark.parametrize("algorithm", [("epsilon",), ("nsga2", "--evaluations", 200)], ids=lambda words: words[0])
 def test_every_point_keeps_the_promise(run: Run, few: Path, algorithm: tuple[object, ...]) -> None:
-    words = ("--k", 2, "--distinct-l", 2, "--algorithm", *algorithm, "--out", "front", "--json")
+    words = ("--k", 2, "--distinct-l", 2, "--solver", *algorithm, "--out", "front", "--json")
     result = run("pareto", few, *ROLES, *words)
     assert result.exit_code == 0, result.output
     record = document(result)

@@ -33,12 +33,12 @@ def test_pareto_says_what_auto_picked_and_takes_evaluations(run: Run, people: Pa
 
 
 def test_a_solver_that_was_named_was_not_picked(run: Run, few: Path) -> None:
-    result = run("pareto", few, *ROLES, "--k", 3, "--algorithm", "epsilon", "--out", "front", "--json")
+    result = run("pareto", few, *ROLES, "--k", 3, "--solver", "epsilon", "--out", "front", "--json")
     assert not {"chosen", "because", "faithful"} & set(document(result))
 
 
 def test_the_swarm_takes_evaluations(run: Run, people: Path) -> None:
-    words = ("pareto", people, *ROLES, "--k", 4, "--algorithm", "pso", "--evaluations", 200, "--out", "front", "--json")
+    words = ("pareto", people, *ROLES, "--k", 4, "--solver", "pso", "--evaluations", 200, "--out", "front", "--json")
     record = document(run(*words))
     assert record["solver"] == "pso"
     assert 100 <= record["evaluations"] <= 220
@@ -60,7 +60,7 @@ def test_a_faithful_swarm_without_a_release_tells_its_best_particle(run: Run, pe
 
 
 def test_a_faithful_front_without_points_tells_its_best_particles(run: Run, people: Path) -> None:
-    words = ("pareto", people, *ROLES, "--k", 5, "--param", "n_clusters=8", "--algorithm", "pso", *FAITHFUL)
+    words = ("pareto", people, *ROLES, "--k", 5, "--param", "n_clusters=8", "--solver", "pso", *FAITHFUL)
     result = run(*words, "--option", "lambdas=[0.01, 1]", "--out", "front", "--json")
     assert result.exit_code == 3
     assert "lambda 0.01 has loss" in result.stderr
@@ -69,7 +69,7 @@ def test_a_faithful_front_without_points_tells_its_best_particles(run: Run, peop
 
 
 def test_a_faithful_swarm_with_a_release_is_labelled(run: Run, people: Path) -> None:
-    words = ("pareto", people, *ROLES, "--k", 2, "--param", "n_clusters=2", "--algorithm", "pso", *FAITHFUL)
+    words = ("pareto", people, *ROLES, "--k", 2, "--param", "n_clusters=2", "--solver", "pso", *FAITHFUL)
     result = run(*words, "--out", "front")
     assert result.exit_code == 0, result.output
     assert "The faithful swarms' best particles: lambda 0.0001 has loss" in result.stdout
@@ -77,7 +77,7 @@ def test_a_faithful_swarm_with_a_release_is_labelled(run: Run, people: Path) -> 
 
 
 def test_pymoos_swarm_has_no_front(run: Run, people: Path) -> None:
-    words = ("pareto", people, *ROLES, "--k", 4, "--algorithm", "pso", "--option", "swarm=pymoo", "--out", "front")
+    words = ("pareto", people, *ROLES, "--k", 4, "--solver", "pso", "--option", "swarm=pymoo", "--out", "front")
     result = run(*words)
     assert result.exit_code == 1
     assert "use --option swarm=paper. Solvers that can: " in result.stderr

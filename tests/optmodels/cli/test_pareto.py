@@ -46,7 +46,7 @@ class Draws(FrontSolver):
         run.details["evaluations"] = self.evaluations
 
 
-EXACT = ("--algorithm", "epsilon", "--k", 3)
+EXACT = ("--solver", "epsilon", "--k", 3)
 
 
 @pytest.fixture
@@ -115,8 +115,8 @@ def test_evaluations_are_an_option_of_the_algorithm(run: Command, people: Path) 
     words = ("pareto", people, *ROLES, "--k", 4, "--out", "front", "--force", "--json")
     assert document(run(*words, "--evaluations", 9))["evaluations"] == 9
     refused(run(*words, "--evaluations", 9, "--option", "evaluations=8"), "given twice")
-    refused(run(*words, "--evaluations", 9, "--algorithm", "epsilon"), "does not count evaluations", "draws")
-    refused(run(*words, "--algorithm", "mdav"), "'mdav' answers with one solution", "draws, epsilon")
+    refused(run(*words, "--evaluations", 9, "--solver", "epsilon"), "does not count evaluations", "draws")
+    refused(run(*words, "--solver", "mdav"), "'mdav' answers with one solution", "draws, epsilon")
 
 
 @pytest.mark.usefixtures("draws")
@@ -139,7 +139,7 @@ def test_one_seed_one_front_and_a_second_run_replaces_the_first(run: Command, pe
         pytest.param(("--objectives", "loss"), ("'loss' alone", "two or more"), id="one objective"),
         pytest.param(("--objectives", "loss,linkage"), ("'epsilon' cannot solve",), id="refused"),
         pytest.param(("--formulation", "mo-obm"), ("'mo-obam'?",), id="formulation"),
-        pytest.param(("--algorithm", "epsilom"), ("'epsilon'?",), id="algorithm"),
+        pytest.param(("--solver", "epsilom"), ("'epsilon'?",), id="algorithm"),
         pytest.param(("--out", "few.csv"), ("Cannot make the folder",), id="folder is a file"),
         pytest.param(("--numeric", "agge"), ("'agge'", "'age'"), id="column"),
         pytest.param(("--time-limit", 0), ("--time-limit must be",), id="no time"),

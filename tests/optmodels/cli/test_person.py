@@ -54,7 +54,7 @@ def test_an_audit_counts_people(run: Run, visits: Path) -> None:
 def test_a_front_counts_people(run: Run, visits: Path) -> None:
     found = run(
         *("pareto", visits, "--numeric", "age", "--sensitive", "illness", "--person", "patient", "--k", 3),
-        *("--formulation", "mo-obam", "--algorithm", "nsga2", "--option", "evaluations=60", "--time-limit", 10),
+        *("--formulation", "mo-obam", "--solver", "nsga2", "--option", "evaluations=60", "--time-limit", 10),
         *("--out", "front"),
     )
     assert found.exit_code == 0, found.output

@@ -126,7 +126,7 @@ def draws(monkeypatch: pytest.MonkeyPatch) -> tuple[str, str]:
     """Random partitions as an algorithm."""
     known = registry.solver
     monkeypatch.setattr(registry, "solver", lambda name: Draws if name == "draws" else known(name))
-    return "--algorithm", "draws"
+    return "--solver", "draws"
 
 
 def test_a_dataset_is_found_again_by_its_name(run: Run, draws: tuple[str, str]) -> None:

@@ -48,7 +48,7 @@ def test_a_column_that_was_dropped_is_told(run: Run, people: Path) -> None:
 
 
 def test_a_front_and_a_point_of_it_have_the_page_with_the_front(run: Run, people: Path) -> None:
-    words = ("pareto", people, *ROLES, "--k", 4, "--algorithm", "nsga2", "--evaluations", 200, "--out", "front")
+    words = ("pareto", people, *ROLES, "--k", 4, "--solver", "nsga2", "--evaluations", 200, "--out", "front")
     result = run(*words, "--report", "front-report.html")
     assert result.exit_code == 0, result.output
     folder = json.loads(Path("front/front.json").read_text())

@@ -45,7 +45,7 @@ def test_anonymize_pareto_release_audit_and_inspect(run, german, tmp_path):
     audited = run("audit", "release.csv", "--quasi", "größe,plz", "--sensitive", "diagnose", "--sep", ";", "--json")
     assert json.loads(audited.output)["k"] >= 4
     front = run(
-        "pareto", german, *ROLES, *GERMAN, "--k", "4", "--algorithm", "nsga2", "--evaluations", "200", "--out", "f"
+        "pareto", german, *ROLES, *GERMAN, "--k", "4", "--solver", "nsga2", "--evaluations", "200", "--out", "f"
     )
     assert front.exit_code == 0, front.output
     released = run("release", "f", "--out", "point.csv")

@@ -35,6 +35,9 @@ def of(*values: object, name: str = "thing") -> Inspection:
         ("town", ["a", "  ", "b", "a"], "blank values", ("'  '",)),
         ("town", ["a", None, "b", "a"], "missing values", ()),
         ("dose", ["1,5", "2,5", "3"], "decimal commas", ("1,5", "2,5")),
+        ("pay", ["1,500", "12,500"], "decimal commas", ("1,500", "12,500")),
+        ("31", ["45", "62", "45"], "name like a value", ("45", "62")),
+        ("flu", ["cold", "flu", "cold"], "name like a value", ("cold", "flu")),
         ("plz", ["01067", "01067", "80331"], "leading zeros", ("01067",)),
         ("seen", ["2021-03-01", "2021-03-01", "1999-12-31"], "dates", ("2021-03-01", "1999-12-31")),
         ("seen", ["03/04/2021", "03/04/2021", "05/06/2021"], "ambiguous dates", ("03/04/2021", "05/06/2021")),
@@ -162,3 +165,8 @@ def test_hierarchies_and_decimal_commas_are_proposed() -> None:
     roles = om.Roles.from_toml(f"{text}\n{asked.replace('[quasi]', '[hierarchies]')}")
     table = om.Table.with_roles(frame.assign(height=[1.71, 1.85, 1.6, 1.6]), roles)
     assert {name: tree.n_levels for name, tree in table.hierarchies.items()} == {"age": 5, "postcode": 4, "born": 5}
+
+
+def test_commas_that_may_set_off_thousands_are_not_proposed_as_decimals() -> None:
+    assert "\ndecimal = " not in of("1,500", "12,500", name="pay").to_toml()
+    assert 'decimal = ","' in of("1,500", "12,5", name="dose").to_toml()
