@@ -80,7 +80,7 @@ def anonymize(
     from optmodels.cli.guarding import guarded
     from optmodels.cli.output import check_outputs, page_writer
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
-    from optmodels.cli.source import roles_of, table_of
+    from optmodels.cli.source import is_dataset, roles_of, table_of
     from optmodels.cli.typed_command import source
     from optmodels.cli.usual_limit import said, usual_limit
     from optmodels.problem import wished
@@ -141,6 +141,10 @@ def anonymize(
     problem = guarded(model, table, names("--against", against or ())).build(table, seed)
     if values is not None:
         problem = wished(problem, values)
+    if roles is not None or asked.get("hierarchies") or not is_dataset(data):  # a dataset's own are for some models
+        method = publishing.with_hierarchies(
+            method, problem.release_method, table.roles, asked.get("hierarchies") or ()
+        )
     publishing.check_recoding(problem, method)
     if bound is not None and (reason := Bound().refuses(problem)):
         raise RefusedError(f"--bound: nothing can be proven of this problem: {reason}")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from optmodels.audit import audit_table
 from optmodels.cli import show
 from optmodels.cli.output import Writer, page_writer, put_json, write_together
 from optmodels.cli.values import chosen
 from optmodels.errors import InputError
+from optmodels.plot.risks import risen
 from optmodels.problem import Problem
 from optmodels.release import Method, Release, Suppressed, recode
 from optmodels.solution import Solution
@@ -17,6 +19,7 @@ from optmodels.verifier import beside
 
 if TYPE_CHECKING:
     from optmodels.front import ParetoFront
+    from optmodels.table.roles import Roles
 
 # What `auto` chose and why, what a swarm's particles break, blocks, the k that MASS chose and its point of a front.
 _FURTHER = (
@@ -33,6 +36,34 @@ def method_of(recode: str | None) -> Method | None:
 def way_of(suppressed: str | None) -> Suppressed:
     """How records that are left out are released."""
     return "drop" if suppressed is None else chosen("--suppressed", suppressed, get_args(Suppressed))
+
+
+def with_hierarchies(method: Method | None, own: Method, roles: Roles, given: Collection[str]) -> Method | None:
+    """The recoding by which hierarchies that somebody gave are used: theirs, unless another was asked for.
+
+    `own` is the formulation's way, `given` the columns whose hierarchies were typed beside the recoding.
+
+    Raises:
+        InputError: the recoding that was asked for cannot use what was typed, or a category has no hierarchy.
+    """
+    known = [name for name in roles.hierarchies if name in roles.quasi]
+    if not known or own == "hierarchy" or method == "hierarchy":
+        return method
+    if method is not None:
+        if unused := [name for name in given if name in roles.quasi]:
+            raise InputError(
+                f"--recode {method} makes no use of the hierarchy of '{unused[0]}': leave out --recode, so that "
+                "classes are released by hierarchies, or leave out --hierarchy."
+            )
+        return method
+    without = [name for name, kind in roles.quasi.items() if kind == "categorical" and name not in known]
+    if without:
+        raise InputError(
+            f"The hierarchy of '{known[0]}' cannot be used: classes are released by hierarchies or by centroids, and "
+            f"'{without[0]}' is categorical and has no hierarchy. Give it one with --hierarchy '{without[0]}=FILE', or "
+            f"say --recode {own} and leave out hierarchies that are typed."
+        )
+    return "hierarchy"
 
 
 def check_recoding(problem: Problem, method: Method | None) -> None:
@@ -88,7 +119,9 @@ def publish(
         table = solution.problem.table
         again = {"repeated_identifiers": table.repeated_identifiers} if table.repeated_identifiers else {}
         guessed = {"order_guessed": table.order_guessed} if table.order_guessed else {}
-        put_json(_record(solution, release.audit.to_dict()) | guessed | again | dict(noted or {}))
+        worse = risen(audit_table(table), release.audit)
+        rose = {"risks_that_rose": worse} if worse else {}
+        put_json(_record(solution, release.audit.to_dict()) | guessed | again | rose | dict(noted or {}))
         return
     show.run(solution)
     show.cleaned(solution.problem.table)

@@ -45,6 +45,8 @@ def release(
     publishing.check_ending(out)
     front = front_folder.reopened(folder, data)
     number, noted = _number(front, point), front_folder.source_in(folder)
+    if noted["path"] is not None:
+        method = publishing.with_hierarchies(method, front.problem.release_method, front.problem.table.roles, ())
     publishing.publish(
         front.judged(number),
         method=method,

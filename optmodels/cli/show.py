@@ -80,11 +80,18 @@ def grid(titles: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 
 def before_and_after(table: Table, release: Release, solution: Solution) -> None:
-    """What the table gave away, what its release still does, and what that cost."""
+    """What the table gave away, what its release still does, and what that cost; loudly, if a risk rose."""
     from optmodels.audit import audit_table
+    from optmodels.plot.risks import risen
 
     cost = {**solution.values, "gap": solution.gap}
-    side_by_side({"before": measures(audit_table(table).to_dict()), "after": measures(release.audit.to_dict()) | cost})
+    before = audit_table(table)
+    side_by_side({"before": measures(before.to_dict()), "after": measures(release.audit.to_dict()) | cost})
+    if worse := risen(before, release.audit):
+        say(
+            f"[bold red]Risks that rose:[/] {escaped('; '.join(worse))}. Conditions keep them down: a larger --k, "
+            "--distinct-l, --most-share, --beta, --t, or --against."
+        )
 
 
 def cleaned(table: Table) -> None:

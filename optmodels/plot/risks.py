@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from optmodels.audit import Audit
 
 
+_ROUNDING = 1e-9
+
+
 def risk_change(before: Audit | None, after: Audit) -> pd.DataFrame:
     """Risks of a table before and after it was recoded, all of them shares: risk, meaning, before, after.
 
@@ -23,6 +26,16 @@ def risk_change(before: Audit | None, after: Audit) -> pd.DataFrame:
     return found.astype({"before": "float64", "after": "float64"})
 
 
+def risen(before: Audit, after: Audit) -> tuple[str, ...]:
+    """The risks that are larger after a table was recoded than before, each in a sentence's part with both shares."""
+    found = risk_change(before, after)
+    worse = found[found["after"] > found["before"] + _ROUNDING]
+    return tuple(
+        f"{meaning}: {was:.1%} before, {now:.1%} after"
+        for meaning, was, now in zip(worse["meaning"], worse["before"], worse["after"], strict=True)
+    )
+
+
 def _meanings(audit: Audit) -> dict[str, str]:
     meanings = {
         "prosecutor": "largest chance to pick the record of a person known to be in the table",
@@ -34,6 +47,8 @@ def _meanings(audit: Audit) -> dict[str, str]:
         meanings["homogeneity"] = "records whose sensitive value is certain once the group is known"
     for name in audit.sensitive:
         meanings[f"alpha@{name}"] = f"largest chance to guess '{name}' once the group is known"
+        meanings[f"skewness@{name}"] = f"records whose '{name}' is much more likely in their group than in the table"
+        meanings[f"similarity@{name}"] = f"records whose group has nearly one and the same '{name}'"
     return meanings
 
 
@@ -48,4 +63,11 @@ def _value(audit: Audit, risk: str) -> float | None:
             return audit.linkage[which] / max(1, audit.records) if which in audit.linkage else None
         case "homogeneity":
             return audit.homogeneity["total"] / max(1, audit.records) if audit.sensitive else None
-    return audit.sensitive[which].alpha if which in audit.sensitive else None
+    if which not in audit.sensitive:
+        return None
+    levels = audit.sensitive[which]
+    return (
+        levels.alpha
+        if kind == "alpha"
+        else (levels.skewed if kind == "skewness" else levels.alike) / max(1, audit.records)
+    )
