@@ -62,7 +62,7 @@ def test_a_front_remembers_all_roles(run: Run, people: Path, towns: Path) -> Non
     few = ("--algorithm", "nsga2", "--evaluations", 20, "--option", "population=8")  # a classifier is trained for each
     assert (result := run("pareto", people, *EVERYTHING, *words, *few)).exit_code == 0, result.output
     assert Roles.load("front/roles.toml").weights == {"age": 2.0}
-    released = run("release", "front", "--point", "0", "--out", "release.csv", "--json")
+    released = run("release", "front", "--point", "0", "--recode", "centroid", "--out", "release.csv", "--json")
     assert released.exit_code == 0, released.output
     assert json.loads(released.stdout)["audit"]["k"] >= 4
     learned = run(
