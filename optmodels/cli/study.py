@@ -281,7 +281,7 @@ def export(
 ) -> None:
     """Runs, anytime curves, points of fronts or the summary, for other programs; all curves for IOHprofiler."""
     from optmodels.cli import show
-    from optmodels.cli.output import check_folder, check_outputs
+    from optmodels.cli.output import check_outputs
     from optmodels.study import open_study
     from optmodels.study.export import Format, What
     from optmodels.study.export import export as write
@@ -289,7 +289,6 @@ def export(
 
     if form == IOHPROFILER:
         check_outputs({"--report": report}, inputs=[database, out])
-        check_folder(out, force=force)
         if what is not None:
             raise InputError("--what is for tables: to IOHprofiler all anytime curves go.")
         counted = None if budget is None else chosen("--budget", budget, get_args(Budget))
