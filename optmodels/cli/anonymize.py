@@ -78,7 +78,7 @@ def anonymize(
     from optmodels.certificate import lacks_certificate
     from optmodels.cli import folder, publishing, show
     from optmodels.cli.guarding import guarded
-    from optmodels.cli.output import check_outputs, page_writer
+    from optmodels.cli.output import Writer, check_outputs, page_writer
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
     from optmodels.cli.source import is_dataset, roles_of, table_of
     from optmodels.cli.typed_command import source
@@ -156,7 +156,7 @@ def anonymize(
         if bound is not None and solution.labels is not None:
             solution = bounded(solution, time_limit=bound, on_progress=on_progress)
     origin = source(data) if report or out or certificate else None
-    further = [(save_roles, table.roles.save)] if save_roles else []
+    further: list[tuple[Path, Writer]] = [(save_roles, table.roles.save)] if save_roles else []
     if certificate is not None and solution.labels is not None:
         proof = solution.certificate(sha256=(origin or {}).get("sha256"))
         further.append((certificate, page_writer(dumps(proof))))

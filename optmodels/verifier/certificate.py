@@ -20,7 +20,7 @@ from optmodels.verifier.attributes import Attribute
 from optmodels.verifier.cells import Cells
 from optmodels.verifier.check import Check
 from optmodels.verifier.class_lists import TooManyError, below, cheaper_cover
-from optmodels.verifier.class_prices import Floats, Ints, Prices
+from optmodels.verifier.class_prices import ClassPrices, Floats, Ints
 from optmodels.verifier.promise_file import file_sha256, load_sealed
 
 FORMAT = "optmodels certificate 1"
@@ -126,7 +126,7 @@ def _value(said: Mapping[str, Any], labels: Ints) -> tuple[Fraction, Fraction]:
         costs, hair = _arc_costs(said["price"], n)
         inside = np.flatnonzero(labels >= 0)
         return paid + Fraction(fsum(costs[inside, np.array(said["centre_of"], np.int64)[labels[inside]]])), hair
-    prices = Prices.of(said["price"], n)
+    prices = ClassPrices.of(said["price"], n)
     rows = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels + 1))[:-1])[1:]
     total = paid + sum((prices.exactly(part.tolist()) for part in rows if len(part)), Fraction(0)) / prices.scale
     return total, total * _UNIT * (n + 8) * (prices.numeric.shape[1] + prices.codes.shape[1] + 4)
@@ -143,7 +143,7 @@ def proven(said: Mapping[str, Any], bound: Fraction) -> tuple[bool, str]:
 def _by_classes(said: Mapping[str, Any], bound: Fraction) -> tuple[bool, str]:
     """Duals of records: a partition costs the sum of them and what its classes cost beyond theirs."""
     asked, duals = said["conditions"], [Fraction(dual) for dual in said["duals"]]
-    n, k, prices = len(duals), asked["k"], Prices.of(said["price"], len(duals))
+    n, k, prices = len(duals), asked["k"], ClassPrices.of(said["price"], len(duals))
     if n != said["data"]["records"]:
         return False, f"it has {n} duals"
     most, price = asked["left_out"]["most"], Fraction(asked["left_out"]["price"]) * prices.scale
@@ -177,7 +177,7 @@ def _by_classes(said: Mapping[str, Any], bound: Fraction) -> tuple[bool, str]:
 def duals_bound(said: Mapping[str, Any]) -> Fraction:
     """What no partition costs less than by the duals of its records alone."""
     asked, duals = said["conditions"], [Fraction(dual) for dual in said["duals"]]
-    prices, most = Prices.of(said["price"], len(duals)), asked["left_out"]["most"]
+    prices, most = ClassPrices.of(said["price"], len(duals)), asked["left_out"]["most"]
     price = Fraction(asked["left_out"]["price"]) * prices.scale
     gains = sorted((max(dual - price, Fraction(0)) for dual in duals), reverse=True)[:most]
     worst = min(below(prices, duals, asked["k"], Fraction(0)).values(), default=Fraction(0))
@@ -203,7 +203,7 @@ def path_bound(said: Mapping[str, Any]) -> Fraction:
     """What no partition into neighbours costs less than, by their heights."""
     asked, heights = said["conditions"], np.array(said["heights"], np.float64)
     n, k = said["data"]["records"], asked["k"]
-    prices = Prices.of(said["price"], n)
+    prices = ClassPrices.of(said["price"], n)
     varying = [column for column in prices.numeric.T if np.ptp(column) > 0]
     named = [column for column, weight in zip(prices.codes.T, prices.weights, strict=True) if weight and np.ptp(column)]
     if len(varying) > 1 or named or prices.name != "spread" or asked["left_out"]["most"] or asked["n_classes"]:
@@ -240,7 +240,7 @@ def _arc_costs(said: Mapping[str, Any], n: int) -> tuple[Floats, Fraction]:
 
 
 def _by_centres(said: Mapping[str, Any], bound: Fraction) -> tuple[bool, str]:
-    """Prices of centres: every record pays for its cheapest one, and a centre pays back for as few as it can have."""
+    """ClassPrices of centres: every record pays for its cheapest one, and a centre pays back for as few as it can have."""
     reached = centres_bound(said)
     return reached >= bound, f"records at their cheapest centres, with these prices, cost at least {float(reached)!r}"
 

@@ -9,7 +9,7 @@ from math import comb
 
 import numpy as np
 
-from optmodels.verifier.class_prices import Floats, Prices
+from optmodels.verifier.class_prices import ClassPrices, Floats
 
 MOST_LISTED = 300_000  # classes priced one by one
 MOST_STEPS = 1_000_000  # of a search, where there are more or where they are put together
@@ -22,12 +22,12 @@ class TooManyError(Exception):
     """There are more classes than this verifier looks at."""
 
 
-def reduced(prices: Prices, duals: list[Fraction], rows: Class) -> Fraction:
+def reduced(prices: ClassPrices, duals: list[Fraction], rows: Class) -> Fraction:
     """What a class costs beyond the duals of its records."""
     return prices.exactly(rows) - sum(duals[i] for i in rows)
 
 
-def below(prices: Prices, duals: list[Fraction], size: int, ceiling: Fraction) -> dict[Class, Fraction]:
+def below(prices: ClassPrices, duals: list[Fraction], size: int, ceiling: Fraction) -> dict[Class, Fraction]:
     """Every class of this size that costs less than the duals of its records and the ceiling, with its reduced cost.
 
     Raises:
@@ -59,7 +59,7 @@ class _Steps:
             raise TooManyError
 
 
-def _around(prices: Prices, duals: Floats, size: int, limit: float, seed: int, steps: _Steps) -> Iterator[Class]:
+def _around(prices: ClassPrices, duals: Floats, size: int, limit: float, seed: int, steps: _Steps) -> Iterator[Class]:
     """Classes in whose middle this record may be: half of all pairs' shares are size/2 times those with the medoid.
 
     So a member t adds at least key_t = size/2 * apart(seed, t) - dual_t; of the others the least keys are added.

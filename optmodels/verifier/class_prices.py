@@ -15,8 +15,8 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Prices:
-    """Prices of classes by the squares, the sides or the nodes of their records' values; see `optmodels.price`."""
+class ClassPrices:
+    """ClassPrices of classes by the squares, the sides or the nodes of their records' values; see `optmodels.price`."""
 
     name: str  # spread, extent or hierarchy
     numeric: Floats
@@ -26,7 +26,7 @@ class Prices:
     scale: Fraction
 
     @classmethod
-    def of(cls, said: Mapping[str, Any], n: int) -> Prices:
+    def of(cls, said: Mapping[str, Any], n: int) -> ClassPrices:
         """The prices as a certificate has them."""
         if said["name"] not in ("spread", "extent", "hierarchy"):
             raise ValueError(f"it has prices called {said['name']!r}")
