@@ -240,7 +240,7 @@ def _arc_costs(said: Mapping[str, Any], n: int) -> tuple[Floats, Fraction]:
 
 
 def _by_centres(said: Mapping[str, Any], bound: Fraction) -> tuple[bool, str]:
-    """ClassPrices of centres: every record pays for its cheapest one, and a centre pays back for as few as it can have."""
+    """Prices of centres: every record pays for its cheapest one, and a centre pays back for as few as it can have."""
     reached = centres_bound(said)
     return reached >= bound, f"records at their cheapest centres, with these prices, cost at least {float(reached)!r}"
 

@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class ClassPrices:
-    """ClassPrices of classes by the squares, the sides or the nodes of their records' values; see `optmodels.price`."""
+    """Prices of classes by the squares, the sides or the nodes of their records' values; see `optmodels.price`."""
 
     name: str  # spread, extent or hierarchy
     numeric: Floats
