@@ -92,7 +92,7 @@ def deal(
         floors: what it is worth that every class has its share of every value; see the module `floors`.
 
     >>> deal(np.arange(6), np.array([0, 1, 0, 1, 0, 1]), np.array([[0], [1]]), np.array([0.5, 0.5]), 2, 1.0)
-    Dealt(labels=array([0, 0, 1, 1, 2, 2]), classes=3, wanted=3)
+    DealtStrata(labels=array([0, 0, 1, 1, 2, 2]), classes=3, wanted=3)
     """
     n, along = len(order), strata[order]
     e = n // k

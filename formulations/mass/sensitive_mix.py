@@ -42,7 +42,7 @@ class SensitiveMix:
     >>> mix.codes.tolist(), mix.l_v
     ([[0, 0], [1, 0], [0, 1], [1, 1]], 2)
     >>> mix.of(np.array([0, 0, 1, 1]))
-    Mix(privacy_loss=0.25, t=0.5, l=1)
+    MixDistances(privacy_loss=0.25, t=0.5, l=1)
     """
 
     def __init__(self, table: Table, bins: int) -> None:

@@ -270,7 +270,7 @@ def test_utility_learns_nothing_from_people_asked_about(monkeypatch: pytest.Monk
         assert sorted([*learned, *others]) == list(range(60))
         everyone.extend(others.tolist())
         means = frame["age"].iloc[learned].groupby(labels[learned]).transform("mean")
-        assert known.features[:, 0] == pytest.approx(means.to_numpy())
+        assert known.features[:, 0] == pytest.approx(means.to_numpy(), abs=0.005)  # as they are released: to 0.01
         assert (asked.features[:, 0] == frame["age"].iloc[others]).all()
         assert (known.target == frame["ill"].iloc[learned]).all()
     assert sorted(everyone) == list(range(60))

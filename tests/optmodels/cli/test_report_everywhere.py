@@ -16,6 +16,8 @@ from optmodels.folders.anonymize import anonymize_folder
 from optmodels.plot.classes import riskiest_classes, sensitive_range, sizes_of
 from optmodels.table import Table
 from optmodels.table.roles import Roles
+from optmodels.verifier import sealed
+from optmodels.verifier.certificate import FORMAT
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -184,6 +186,22 @@ def test_a_verification_also_of_a_broken_promise(tmp_path: Path, capsys: pytest.
     text = page.read_text(encoding="utf-8")
     assert "The release breaks its promise" in text
     assert HOSTILE not in text
+
+
+def test_a_certificate_also_of_what_it_does_not_prove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, proof, page = tmp_path / "people.csv", tmp_path / "proof.json", tmp_path / "proof.html"
+    people(20).to_csv(data, index=False)
+    roles = ("--numeric", "age", "--categorical", "town", "--sensitive", "illness", "--identifier", "name")
+    out = ("--out", str(tmp_path / "release.csv"), "--certificate", str(proof))
+    ran(capsys, "anonymize", str(data), *roles, "--k", "4", "--solver", "columns", *out)
+    ran(capsys, "certificate", "verify", str(proof), "--report", str(page))
+    assert "Every claim that was checked holds" in page.read_text(encoding="utf-8")
+    said = json.loads(proof.read_text(encoding="utf-8"))
+    proof.write_text(json.dumps(sealed({**said, "value": said["value"] / 2}, FORMAT)), encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        app(["certificate", "verify", str(proof), "--report", str(page)], prog_name="optmodels")
+    assert ended.value.code == 4
+    assert "It does not prove what it says" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

@@ -163,7 +163,9 @@ def test_everything_is_written_into_the_folder_and_can_be_read(
     monkeypatch.setenv("OPTMODELS_DATA", str(stand_ins))
     (tmp_path / "found").mkdir()
     (tmp_path / "found" / "notes.txt").write_text("mine")
-    result = run("reproduce", "liang-samavi", "--miniature", "--jobs", "1", "--out", "found")
+    command = ("reproduce", "liang-samavi", "--miniature", "--jobs", "1", "--out", "found")
+    assert "--force" in run(*command).output
+    result = run(*command, "--force")
     assert result.exit_code == 0, result.output
     assert {file.name for file in tmp_path.iterdir()} == {"found"}
     assert {file.name for file in (tmp_path / "found").iterdir()} == {
