@@ -90,6 +90,8 @@ def _prefixes(problem: Problem, labels: Labels) -> Iterator[Labels]:
 
 def _search_among(solver: Solver, problem: Problem, run: Run, kept: Labels) -> None:
     """Let the solver search for classes of some of the records, and offer what it finds."""
+    if len(kept) < problem.conditions.k:
+        return
     part = problem.part(kept).allowing(0)
     if part.impossible() is not None:  # whom they were left with can keep what is asked; they alone cannot
         return

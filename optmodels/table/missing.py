@@ -88,6 +88,10 @@ def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.
         )
     codes, distinct = factorized(column, name)
     texts = [level_text(value) for value in distinct]
+    if not isinstance(column.dtype, pd.CategoricalDtype):  # in the order of their words, not of the rows they came in
+        order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
+        texts = [texts[place] for place in order]
+        codes = np.where(codes < 0, codes, np.argsort(order)[codes]) if len(order) else codes
     label = MISSING_LEVEL
     while label in texts:
         label += "_"

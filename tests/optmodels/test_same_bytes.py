@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from optmodels.table import Table
+
 SEARCHES = {
     "local_search": ["--solver", "local_search", "--option", "iterations=30"],
     "columns": ["--solver", "columns"],
@@ -50,3 +52,13 @@ def test_processes_threads_and_orders_change_no_byte(tmp_path: Path, search: str
     one = _release(tmp_path / "data.csv", tmp_path / "one.csv", SEARCHES[search], 1, 1)
     two = _release(tmp_path / "rows.csv", tmp_path / "two.csv", SEARCHES[search], 2, 2)
     assert one == two
+
+
+def test_gaps_as_a_value_of_their_own_do_not_bring_back_the_order_of_rows() -> None:
+    frame = pd.DataFrame({"age": [1.0, 1.0, 1.0, 2.0], "illness": ["flu", None, "cold", "flu"]})
+    made = [
+        Table(one, quasi={"age": "numeric"}, sensitive="illness", missing="category").sorted()
+        for one in (frame, frame.iloc[[2, 1, 3, 0]])
+    ]
+    assert made[0].frame["illness"].tolist() == made[1].frame["illness"].tolist() == ["cold", "flu", "flu", "missing"]
+    assert list(made[0].frame["illness"].cat.categories) == list(made[1].frame["illness"].cat.categories)

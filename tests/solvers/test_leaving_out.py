@@ -212,3 +212,9 @@ def test_a_front_of_how_many_are_left_out_has_single_answers(model: Any) -> None
         alone = solve(problem.allowing(most), time_limit=20, seed=1)
         assert value == pytest.approx(alone.value, rel=1e-6)
     assert sorted(found.values(), reverse=True) == [found[most] for most in sorted(found)]
+
+
+@pytest.mark.parametrize("solver", ["mdav", "nsga2", "liang-greedy"])
+def test_leaving_one_out_of_as_many_as_k_is_no_search_among_too_few(solver: str) -> None:
+    found = solve(Microaggregation(k=3, suppress=0.34).build(small_table(3, seed=1)), solver=solver, time_limit=2)
+    assert found.require().tolist() == [0, 0, 0]
