@@ -11,8 +11,8 @@ from hypothesis import settings
 settings.register_profile("optmodels", deadline=None, derandomize=True)
 settings.load_profile("optmodels")
 
-# Dozens of processes are started, and each would compile pandas, numba and our sources anew where Python is told to keep
-# no bytecode: several seconds each time, and most of what many a test takes.
+# Dozens of processes are started, and each would compile pandas, numba and our sources anew where Python is told to
+# keep no bytecode: several seconds each time, and most of what many a test takes.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
