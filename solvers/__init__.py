@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,10 +91,14 @@ def solve(
     time_limit: float | None = None,
     seed: int = 0,
     on_progress: OnProgress | None = None,
-    start: NDArray[np.integer[Any]] | None = None,
+    start: NDArray[np.integer[Any]] | Solution | None = None,
+    resume: str | Path | None = None,
     wish: Mapping[str, float] | None = None,
 ) -> Solution:
     """The best partition that a solver, given by name with `options` or as an object, finds for a problem.
+
+    It goes on from `start`, a partition or an earlier answer, or from what the file `resume` keeps of a search that was
+    stopped, and will keep of this one.
 
     With a wish, such as {"loss": 0.01, "entropy": 1.2}, the best is what keeps it or comes nearest to it, and the
     value and bound are those of `achievement`: 0 or less where the wish is kept.
@@ -101,7 +106,7 @@ def solve(
     chosen = _chosen(solver, options)
     if wish is not None:
         problem = wished(problem, wish)
-    return chosen.solve(problem, time_limit=time_limit, seed=seed, on_progress=on_progress, start=start)
+    return chosen.solve(problem, time_limit=time_limit, seed=seed, on_progress=on_progress, start=start, resume=resume)
 
 
 def pareto(
@@ -112,15 +117,21 @@ def pareto(
     time_limit: float | None = None,
     seed: int = 0,
     on_progress: OnProgress | None = None,
+    start: ParetoFront | None = None,
+    resume: str | Path | None = None,
 ) -> ParetoFront:
-    """The Pareto front that a solver, given by name with `options` or as an object, finds for a problem."""
+    """The Pareto front that a solver, given by name with `options` or as an object, finds for a problem.
+
+    It goes on from `start`, an earlier front, or from what the file `resume` keeps of a search that was stopped, and
+    will keep of this one.
+    """
     chosen = _chosen(solver, options)
     if not isinstance(chosen, FrontSolver):
         able = ", ".join(f"'{name}'" for name in registry.solvers_for(problem, front=True))
         raise RefusedError(
             f"The solver '{chosen.name}' answers with one solution, not with a front. Use one of {able}."
         )
-    return chosen.pareto(problem, time_limit=time_limit, seed=seed, on_progress=on_progress)
+    return chosen.pareto(problem, time_limit=time_limit, seed=seed, on_progress=on_progress, start=start, resume=resume)
 
 
 def _chosen(solver: str | Solver, options: Mapping[str, Any] | None) -> Solver:

@@ -11,14 +11,22 @@ import signal
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from math import inf
 from multiprocessing import get_context, parent_process
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from optmodels.errors import InputError, MissingDependencyError
+from optmodels.errors import InputError, MissingDependencyError, NoSolutionError
 from optmodels.parallel import begin_worker, share_of
 from solvers.blocks.watching import LOOK_SECONDS
 
@@ -29,6 +37,7 @@ WAITING = 2  # steps for each worker that are handed out ahead
 ATTEMPTS = 3  # of a step whose worker dies though it does nothing else
 GRACE_SECONDS = 5.0  # beyond a time limit, for workers that are slow to answer or gone
 CONNECT_SECONDS = 10.0
+_ANSWER_SECONDS = 1.0  # that a scheduler may take to say how many workers it has
 
 
 class Step(NamedTuple, Generic[Result]):
@@ -39,11 +48,14 @@ class Step(NamedTuple, Generic[Result]):
 
 
 class WorkerPool:
-    """Workers that do steps, and are replaced when they die."""
+    """Workers that do steps, and are replaced when they die; `reached` raises when nobody reaches them any more."""
 
-    def __init__(self, make: Callable[[], Executor], count: Callable[[], int]) -> None:
+    def __init__(
+        self, make: Callable[[], Executor], count: Callable[[], int], reached: Callable[[], object] = lambda: None
+    ) -> None:
         self._make = make
         self._count = count
+        self._reached = reached
         self._executor = make()
 
     @property
@@ -72,6 +84,7 @@ class WorkerPool:
         alone: int | None = None
         try:
             while under_way or ((ahead or suspects) and remaining() > 0):
+                self._reached()
                 most = 1 if suspects or alone is not None else WAITING * self.workers
                 while (suspects or ahead) and len(under_way) < most and remaining() > 0:
                     alone = suspects.popleft() if suspects else None
@@ -125,7 +138,8 @@ def worker_pool(
 ) -> Iterator[WorkerPool]:
     """The workers, ready; those that were started for this are gone in the end. Processes begin with `begin`."""
     if backend == "dask":
-        yield WorkerPool(lambda: client.get_executor(pure=False), lambda: sum(client.nthreads().values()))
+        with _while_reached(client) as reached:
+            yield WorkerPool(lambda: client.get_executor(pure=False), _threads_of(client), reached)
         return
     made: list[Executor] = []
     share = share_of(workers)
@@ -143,6 +157,40 @@ def worker_pool(
     finally:
         for executor in made:
             executor.shutdown(wait=True, cancel_futures=True)
+
+
+def _threads_of(client: Any) -> Callable[[], int]:
+    """How many threads a cluster has: as many as before where its scheduler takes long to say."""
+    known = 1
+
+    def count() -> int:
+        nonlocal known
+        with suppress(OSError):  # timeouts are among them
+            known = sum(client.nthreads(callback_timeout=_ANSWER_SECONDS).values())
+        return known
+
+    return count
+
+
+@contextmanager
+def _while_reached(client: Any) -> Iterator[Callable[[], object]]:
+    """Raises, by what it yields and instead of Dask's own errors, when the scheduler is gone.
+
+    Its client would wait for a minute for it to come back, and for ever for what it was to do.
+    """
+
+    def reached() -> None:
+        if client.status != "running":
+            raise NoSolutionError(
+                "The Dask scheduler no longer answers, and what it was to do is lost: nothing was written. Start it "
+                "again with 'dask scheduler', or use backend=processes."
+            )
+
+    try:
+        yield reached
+    except (OSError, RuntimeError, CancelledError):  # timeouts are among them
+        reached()
+        raise
 
 
 def _begin(share: int, begin: Callable[..., object] | None, given: tuple[Any, ...]) -> None:

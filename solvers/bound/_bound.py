@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from optmodels.evidence import Evidence
+from optmodels.partition import Labels
+from optmodels.price import HIERARCHY
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
 from optmodels.solver import OnProgress, Run, Solver
-from optmodels.structures import Priced, Structure
+from optmodels.structures import Priced, Structure, compiled_price
 from solvers.bound.any_size import DualBound
+from solvers.bound.box_bound import BoxBound
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Bound(Solver):
         run.prove(0.0)  # no compiled price is negative
         if run.value is None or run.value == 0.0 or priced.test.k < 2:
             return
-        bound = DualBound(priced, unit=run.value * priced.scale / priced.n)
+        bound = _for_price(priced, unit=run.value * priced.scale / priced.n, labels=run.labels)
         number = 0
         with run.halting(bound.halted):
             for number, value in enumerate(bound.steps(lambda: run.expired), start=1):
@@ -42,6 +45,12 @@ class Bound(Solver):
                 run.report("bound", done=number, total=bound.n_steps)
         if number < bound.n_steps:
             run.stop = Stop.TIME
+
+
+def _for_price(priced: Priced, unit: float, labels: Labels | None) -> DualBound:
+    if labels is not None and compiled_price(priced).kind == HIERARCHY:
+        return BoxBound(priced, unit, labels)
+    return DualBound(priced, unit)
 
 
 def bounded(solution: Solution, *, time_limit: float | None = None, on_progress: OnProgress | None = None) -> Solution:

@@ -26,7 +26,7 @@ from solvers.columns.instance import pair_constants
 from solvers.columns.search import Limit
 
 # Of what a record costs: what a class may be worth more than it costs. It is taken off the bound.
-_TOLERANCE = 1e-9
+TOLERANCE = 1e-9
 _ROUNDING = 1e-12  # of the duals, as they are added up
 _NODES = 3_000  # of one search
 _CHUNK = 4_096  # records whose classes are looked at by one thread at a time: whatever the cores, the bound is the same
@@ -71,7 +71,7 @@ class DualBound:
         """What no partition costs less than, in the units of class prices."""
         copies, most = self._records.copies, self._priced.suppression.most
         total = float(self.duals @ copies)
-        total -= _ROUNDING * float(np.abs(self.duals) @ copies) + _TOLERANCE * float(copies.sum()) / self._records.k
+        total -= _ROUNDING * float(np.abs(self.duals) @ copies) + TOLERANCE * float(copies.sum()) / self._records.k
         if most:  # whoever is left out has a price in place of a dual
             gains = np.sort(np.repeat(self.duals - self._priced.left_out_price / self._unit, copies))
             total -= float(np.maximum(gains[-most:], 0.0).sum())
@@ -95,14 +95,17 @@ class DualBound:
         self.duals = duals
         yield self.value
         for share in _RAISES:
-            before, value = self.duals, self.value
-            raised = self._repaired(before * (1.0 + share), expired)
+            raised = self._repaired(self.duals * (1.0 + share), expired)
             if raised is None:
                 return
-            self.duals = raised
-            if self.value < value:
-                self.duals = before
+            self._keep_better(raised)
             yield self.value
+
+    def _keep_better(self, duals: Floats) -> None:
+        before, value = self.duals, self.value
+        self.duals = duals
+        if self.value < value:
+            self.duals = before
 
     def _repaired(self, duals: Floats, expired: Expired) -> Floats | None:
         """The duals, lowered until no class exceeds its price; None if out of time.
@@ -114,12 +117,17 @@ class DualBound:
 
         def work(places: Ints) -> bool:
             mine = duals.copy()
-            done: bool = repair(self._records, self._tree, mine, places, _TOLERANCE, self._limit)
+            done = self._repair(duals, mine, places)
             with locked:
                 np.minimum(lowest, mine, out=lowest)
             return done
 
         return lowest if self._in_chunks(work, expired) else None
+
+    def _repair(self, before: Floats, duals: Floats, places: Ints) -> bool:
+        """Lower duals until no class of these places is worth more than it costs; False if halted before."""
+        done: bool = repair(self._records, self._tree, duals, places, TOLERANCE, self._limit)
+        return done
 
     def _in_chunks(self, work: Callable[[Ints], bool], expired: Expired) -> bool:
         """Work through all places, a chunk for each core at a time; False if out of time."""

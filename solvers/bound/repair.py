@@ -21,6 +21,7 @@ from optmodels.kernels import kernel, part
 from optmodels.nearest_lists import keep_least
 from optmodels.price import HIERARCHY, SPREAD, node_cost
 from solvers._construction.box_tree import BoxTree
+from solvers.bound.tops import tops_of
 from solvers.columns.duals import Duals
 from solvers.columns.instance import PairBound, Types, disagreements, numeric_distances, sums_of_nearest
 from solvers.columns.search import Limit, search
@@ -238,7 +239,7 @@ def _plain_duals(rows: Floats) -> Duals:
 @kernel(nogil=True)
 def repair(records: Records, tree: BoxTree, duals: Floats, seeds: Ints, tolerance: float, limit: Limit) -> bool:
     """Lower duals until no class whose medoid is one of these is worth more than it costs; False if halted before."""
-    tops = _tops(tree, duals)
+    tops = tops_of(tree, duals)
     least = np.empty(records.k - 1)
     found = np.empty(_MOST_CANDIDATES, np.int64)
     for seed in seeds:
@@ -248,19 +249,6 @@ def repair(records: Records, tree: BoxTree, duals: Floats, seeds: Ints, toleranc
             duals[seed] = min(duals[seed], 0.0)
         _settle(records, tree, tops, duals, seed, tolerance, limit, least, found)
     return True
-
-
-@part
-def _tops(tree: BoxTree, duals: Floats) -> Floats:
-    """The greatest dual below every node."""
-    leaves = len(tree.bounds) - 1
-    tops = np.full(2 * leaves, -np.inf)
-    for leaf in range(leaves):
-        for t in range(tree.bounds[leaf], tree.bounds[leaf + 1]):
-            tops[leaves + leaf] = max(tops[leaves + leaf], duals[t])
-    for node in range(leaves - 1, 0, -1):
-        tops[node] = max(tops[2 * node], tops[2 * node + 1])
-    return tops
 
 
 @kernel(nogil=True)

@@ -20,6 +20,7 @@ from solvers.columns.cuts import violated
 from solvers.columns.finish import at_hand, finish
 from solvers.columns.generation import Certificate
 from solvers.columns.incumbent import beside, first_partition, head_start
+from solvers.columns.instance import Floats
 from solvers.columns.listing import by_listing, possible_classes
 from solvers.columns.proof import Proof
 
@@ -135,7 +136,7 @@ def follow(proof: Proof, cuts_a_round: int, companion: Companion | None = None) 
     """Converge, cut, converge again; then finish."""
     run, generation = proof.run, proof.generation
     if run.labels is not None:
-        generation.start(proof.instance.classes(run.labels))
+        generation.start(proof.instance.classes(run.labels), _known_duals(proof))
     certificate = _converge(proof)
     before = 0.0
     while certificate is not None and certificate.converged and not proof.closed() and not proof.enough():
@@ -159,6 +160,16 @@ def follow(proof: Proof, cuts_a_round: int, companion: Companion | None = None) 
             if not proof.closed() and not run.expired:
                 _branch(proof, certificate.bound)
     _note(proof)
+
+
+def _known_duals(proof: Proof) -> Floats | None:
+    """Duals of the types of records by which somebody has proven a bound before."""
+    known, instance = proof.run.evidence, proof.instance
+    if known is None or known.kind != "classes":
+        return None
+    duals = np.zeros(instance.n_types)
+    duals[instance.type_of] = known.numbers / instance.unit
+    return duals
 
 
 def _too_large(proof: Proof) -> bool:
@@ -228,7 +239,10 @@ def _converge(proof: Proof) -> Certificate | None:
 def _note(proof: Proof) -> None:
     generation, instance = proof.generation, proof.instance
     if generation.plain is not None:
-        proof.run.evidence = Evidence("classes", generation.plain[1][instance.type_of] * instance.unit)
+        found = Evidence("classes", generation.plain[1][instance.type_of] * instance.unit)
+        known = proof.run.evidence
+        if known is None or known.kind != found.kind or found.numbers.sum() > known.numbers.sum():
+            proof.run.evidence = found
     proof.run.details.update(
         types=proof.instance.n_types,
         columns=len(proof.master.classes),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from solvers.columns.duals import reduced_cost
 from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
+from solvers.columns.pool import tightened
 from solvers.columns.proof import Proof
 from solvers.columns.settle import settle
 
@@ -18,6 +19,8 @@ _ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))
 _SHARE = 0.4  # of the remaining time, for each MIP but the last
 _UNLIMITED = 600.0  # seconds that stand for no time limit
 _CLASSES_A_SECOND = 1_500  # more than HiGHS can make use of in the time left
+_POOL = 150_000  # classes within the gap, among which cuts are sought without pricing
+_CLOSE = 0.01  # of the bound, that the gap must be below for that: else a better partition comes first
 _EDGE = 1e-6  # classes this close to the ceiling are let in: the MIP decides up to its own tolerance
 _FIRST_CEILING = 0.03  # of the bound
 _SHRINK = 0.7
@@ -28,7 +31,10 @@ def finish(proof: Proof, certificate: Certificate) -> None:
     """Combine the best classes around every record and those of least reduced cost, more of them each round."""
     run, pricer = proof.run, proof.generation.pricer
     ceiling = _FIRST_CEILING * certificate.bound
+    pooled = False
     for few, room in _ROUNDS:
+        if not pooled and proof.value - certificate.bound <= _CLOSE * certificate.bound:
+            certificate, pooled = _over_all_that_matter(proof, certificate), True
         if run.expired or proof.closed():
             return
         gap = proof.value - certificate.bound
@@ -53,6 +59,33 @@ def finish(proof: Proof, certificate: Certificate) -> None:
         if whole:
             return
         ceiling = max(ceiling, _EDGE) * 8
+
+
+def _over_all_that_matter(proof: Proof, certificate: Certificate) -> Certificate:
+    """Where all classes within the gap can be listed: cut among them, then choose among what that leaves.
+
+    The certificate is the best there is then.
+    """
+    run = proof.run
+    if proof.instance.left_out or run.labels is None or run.expired:
+        return certificate
+    gap, room = proof.value - certificate.bound, min(_POOL, proof.enumeration)
+    classes = proof.generation.pricer.below(certificate.duals, gap + _EDGE, room, lambda: run.expired)
+    if classes is None or run.expired:
+        return certificate
+    run.details["listed"] = len(classes)
+    pool = tightened(proof, certificate, classes)
+    run.details["left"] = len(pool.classes)
+    if proof.closed() or run.expired:
+        return pool.certificate
+    run.report(f"integer master over {len(pool.classes)} classes, all that can matter")
+    bound, optimal = proof.combine(pool.classes, min(run.remaining, _UNLIMITED), pool.master)
+    if optimal and run.value is not None:
+        settle(proof, pool.certificate, pool.classes)
+        run.prove(run.value)
+    else:
+        proof.prove(min(bound, proof.value))
+    return pool.certificate
 
 
 def _below(proof: Proof, certificate: Certificate, ceiling: float, room: int) -> tuple[float, list[Ints]]:

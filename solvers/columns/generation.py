@@ -61,11 +61,11 @@ class Generation:
     _reachable: bool | None = None  # exact pricing, as far as is known
     _amount: float | None = None  # None: there was no partition to begin from, and the duals are not steered
 
-    def start(self, classes: list[Ints]) -> None:
-        """Begin from a partition: its classes are the first columns, and a first guess at the duals."""
+    def start(self, classes: list[Ints], duals: Floats | None = None) -> None:
+        """Begin from a partition: its classes are the first columns, and a first guess at the duals unless some are."""
         self.master.add(classes)
         self.master.add(self._neighbourhoods())
-        rows = first_duals(self.instance, classes)
+        rows = first_duals(self.instance, classes) if duals is None else duals
         self._centre(rows, _BOX_AMOUNT)
         goal = float(rows @ self.instance.types.copies)
         deadline = now() + min(_QUICK_SECONDS, _QUICK_SHARE * self.remaining())

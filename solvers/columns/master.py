@@ -27,6 +27,7 @@ class Relaxed:
     weights: Floats  # of the classes, in the order in which they were added
     duals: Duals
     missing: float  # how much only the artificial columns cover
+    costs: Floats  # reduced, of the classes
 
 
 class CutSet:
@@ -238,6 +239,7 @@ class Master:
                 dual[:n_types].copy(), count, penalties, [self.pairs[p] for p in active], charges[active].tolist()
             ),
             missing=float(weights[artificial].sum()),
+            costs=np.array(solution.col_dual)[self._places],
         )
 
     def row_bounds(self) -> tuple[Floats, Floats]:

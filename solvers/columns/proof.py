@@ -92,24 +92,31 @@ class Proof:
         return self.run.value is not None and self.value - self.bound <= 1e-9 * self.value
 
     def offer_if_integral(self, relaxed: Relaxed) -> bool:
-        """Offer the optimum of a linear master if it is a partition, and say whether it is."""
+        """Offer the optimum of the linear master if it is a partition, and say whether it is."""
+        return self.offer_from(self.master, relaxed)
+
+    def offer_from(self, master: Master, relaxed: Relaxed) -> bool:
+        """The same of any master."""
         times = np.rint(relaxed.weights).astype(np.int64)
         if np.abs(relaxed.weights - times).max() >= _INTEGRAL or relaxed.missing >= _INTEGRAL:
             return False
-        self.offer([self.master.classes[c] for c in np.flatnonzero(times) for _ in range(times[c])])
+        self.offer([master.classes[c] for c in np.flatnonzero(times) for _ in range(times[c])])
         return True
 
     def offer(self, classes: list[Ints]) -> None:
         """Offer a partition given by its classes."""
         self.run.offer(self.instance.labels(classes))
 
-    def combine(self, classes: list[Ints], seconds: float) -> tuple[float, bool]:
-        """Offer the best partition made of these classes; the bound on all of them, and whether it is settled."""
+    def combine(self, classes: list[Ints], seconds: float, master: Master | None = None) -> tuple[float, bool]:
+        """Offer the best partition made of these classes; the bound on all of them, and whether it is settled.
+
+        Cuts are those of another master, where one is given.
+        """
         began = now()
         start = None if self.run.labels is None else self.instance.classes(self.run.labels)
         listed = {members.tobytes() for members in classes if len(members) == 1}
         classes = [*classes, *(one for one in self.instance.alone if one.tobytes() not in listed)]
-        best = combine(self.master, classes, min(seconds, self.run.remaining - _TO_SPARE), start)
+        best = combine(master or self.master, classes, min(seconds, self.run.remaining - _TO_SPARE), start)
         if best.classes is not None:
             self.offer(best.classes)
         self.integer_seconds += now() - began

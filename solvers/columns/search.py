@@ -40,7 +40,7 @@ class Limit(NamedTuple):
 
 
 @part
-def _can_be_diverse(types: Types, chosen: Ints, missing: int) -> bool:
+def can_be_diverse(types: Types, chosen: Ints, missing: int) -> bool:
     """Whether `missing` more records can still bring the class to enough distinct sensitive values."""
     test = types.test
     for j in range(len(test.starts) - 1):
@@ -278,7 +278,7 @@ def search(
             y[deeper],
             count,
         )
-        if kept > 0 and not types.only_size and not _can_be_diverse(types, chosen[: deeper + 1], r - 1):
+        if kept > 0 and not types.only_size and not can_be_diverse(types, chosen[: deeper + 1], r - 1):
             kept = 0
         if kept == 0:
             _leave(duals, t, odd)
@@ -358,7 +358,7 @@ def _complete(
                 cost = reduced_cost(types, duals, chosen)
                 if cost >= ceiling:
                     continue
-            kept = _keep(chosen, cost, keep_best, n_found, found, costs)
+            kept = keep(chosen, cost, keep_best, n_found, found, costs)
             if kept < 0:
                 return n_found, ceiling, False, evaluated
             n_found, ceiling = kept, cost if keep_best else ceiling
@@ -386,7 +386,7 @@ def _complete_pairs(
         cost = reduced_cost(types, duals, chosen)
         if cost >= ceiling:
             continue
-        kept = _keep(chosen, cost, keep_best, n_found, found, costs)
+        kept = keep(chosen, cost, keep_best, n_found, found, costs)
         if kept < 0:
             return n_found, False, count
         n_found, ceiling = kept, cost if keep_best else ceiling
@@ -394,7 +394,7 @@ def _complete_pairs(
 
 
 @part
-def _keep(chosen: Ints, cost: float, keep_best: bool, n_found: int, found: Ints, costs: Floats) -> int:
+def keep(chosen: Ints, cost: float, keep_best: bool, n_found: int, found: Ints, costs: Floats) -> int:
     """Keep a class in the place of all before it, or behind them; how many there are then, -1 if there is no room."""
     if keep_best:
         n_found = 0

@@ -8,10 +8,33 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import kernel
+from optmodels.kernels import kernel, part
+from optmodels.price import HIERARCHY
+from solvers.columns.box_search import box_search
 from solvers.columns.duals import Duals
 from solvers.columns.instance import Floats, Ints, PairBound, Types
 from solvers.columns.search import Limit, search
+
+
+@part
+def classes_of(
+    types: Types,
+    pairs: PairBound,
+    duals: Duals,
+    seed: int,
+    ceiling: float,
+    limit: Limit,
+    keep_best: bool,
+    found: Ints,
+    costs: Floats,
+) -> tuple[int, bool, int]:
+    """The classes of a seed: by boxes where these tell what a class costs, unless pairs of records are charged."""
+    result: tuple[int, bool, int]
+    if types.kind == HIERARCHY and len(duals.charges) == 0:
+        result = box_search(types, pairs.size, duals, seed, ceiling, limit, keep_best, found, costs)
+    else:
+        result = search(types, pairs, duals, seed, ceiling, limit, keep_best, found, costs)
+    return result
 
 
 @kernel(nogil=True)
@@ -24,7 +47,7 @@ def search_many(
     completed = np.zeros(len(seeds), np.bool_)
     nodes = np.zeros(len(seeds), np.int64)
     for i in range(len(seeds)):
-        _, complete, visited = search(types, pairs, duals, seeds[i], ceilings[i], limit, True, found[i], costs[i])
+        _, complete, visited = classes_of(types, pairs, duals, seeds[i], ceilings[i], limit, True, found[i], costs[i])
         completed[i] = complete
         nodes[i] = visited
     return found[:, 0], costs[:, 0], completed, nodes
@@ -75,7 +98,9 @@ def collect(
     costs = np.empty(room)
     count = 0
     for i in range(len(seeds)):
-        more, complete, _ = search(types, pairs, duals, seeds[i], ceiling, limit, False, found[count:], costs[count:])
+        more, complete, _ = classes_of(
+            types, pairs, duals, seeds[i], ceiling, limit, False, found[count:], costs[count:]
+        )
         count += more
         if not complete:
             return found[:count].copy(), costs[:count].copy(), False
@@ -93,7 +118,7 @@ def collect_few(
     for i in range(len(seeds)):
         height = min(ceiling, max(duals.rows[seeds[i]], 1e-6) * pairs.size)
         for _ in range(30):
-            count, complete, _ = search(types, pairs, duals, seeds[i], height, limit, False, found[i], costs)
+            count, complete, _ = classes_of(types, pairs, duals, seeds[i], height, limit, False, found[i], costs)
             counts[i] = count
             if complete:
                 break

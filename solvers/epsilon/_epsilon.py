@@ -7,11 +7,9 @@ asking for more of one attribute or of another. E then rises just above the entr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from itertools import count
-from math import inf, log
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
 from typing import ClassVar
 
 import numpy as np
@@ -19,43 +17,19 @@ import numpy as np
 from optmodels import registry
 from optmodels.errors import InputError, whole
 from optmodels.partition import Labels
-from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import PROVEN, FrontSolver, Run
 from optmodels.structures import EntropyLevels, Priced, Score, Structure
 from solvers.epsilon import certified_levels, certified_score, closeness_levels, left_out_levels
 from solvers.epsilon.certified_front import LEVELS, CertifiedFront
-from solvers.epsilon.every_class import MOST_RECORDS, EveryClass
 from solvers.epsilon.first_front import first_front
+from solvers.epsilon.least_loss import MORE, Answer, few, least_loss, listed, oracle
 
-# "More entropy than this" in bits: above the tolerance within which two entropies are the same.
-_MORE = 1e-8
-_LISTING_SECONDS = 1e-6  # to price one class, at most: with less time than all of them take, the solver is asked
 _FEW_RECORDS = 17  # of fewer all is known in a second, without a heuristic before it
 _FIRST_SHARE = 0.1  # of the time, for that heuristic
 _FIRST_SECONDS = 3.0  # at most
 _NOTHING = "No partition has the least entropies asked for together with k and the number of classes."
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What is known of the least loss under least entropies: a bound, and perhaps a partition and its entropies."""
-
-    least: Floats
-    bound: float
-    loss: float = inf
-    labels: Labels | None = None
-    entropies: Floats = field(default_factory=lambda: np.zeros(0))
-
-    @property
-    def proven(self) -> bool:
-        """Whether the loss is the least, or nothing meets the least entropies."""
-        return self.loss - self.bound <= PROVEN * max(1.0, abs(self.loss)) if self.loss < inf else self.bound == inf
-
-
-# Least entropies of each attribute, and of all together; seconds; the loss from which on it is no use.
-Ask = Callable[[Floats, float, float, float], Answer]
 
 
 @dataclass(frozen=True)
@@ -98,7 +72,7 @@ class Epsilon(FrontSolver):
     def refuses(self, problem: Problem) -> str | None:
         """A score is solved by way of what it is made of; of many records it has a bound that any table has."""
         score = problem.structure(Score)
-        if score is not None and _compiled(score.parts) and score.parts.n > MOST_RECORDS:
+        if score is not None and _compiled(score.parts) and not few(score.parts):
             return None
         return super().refuses(_parts(problem))
 
@@ -106,7 +80,7 @@ class Epsilon(FrontSolver):
         """Its steps for more than a few records go to an exact solver, and few are priced by compiled kernels."""
         if problem.require(Priced).compiled is None:
             return "it prices classes by compiled kernels, and this price is a plain function."
-        if problem.n > MOST_RECORDS and (reason := registry.solver(self.solver)().refuses(problem)):
+        if not listed(problem) and (reason := registry.solver(self.solver)().refuses(problem)):
             return f"its steps go to '{self.solver}', and {reason}"
         return None
 
@@ -119,7 +93,7 @@ class Epsilon(FrontSolver):
         run.offer(np.zeros(problem.n, np.int64))  # everyone together, where one class is allowed, is a beginning
         score = problem.structure(Score)
         if score is None:
-            answer = _oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), 0.0, run.remaining, inf)
+            answer = oracle(self.solver, problem, run)(np.zeros(_attributes(problem)), 0.0, run.remaining, inf)
             if answer.labels is not None:
                 run.offer(answer.labels)
             if answer.bound == inf:
@@ -129,7 +103,7 @@ class Epsilon(FrontSolver):
             if not answer.proven and run.remaining <= 0:
                 run.stop = Stop.TIME
             return
-        if problem.n > MOST_RECORDS:
+        if not few(problem):
             certified_score.search(problem, score, self.solver, run)
             return
         # Partitions with an entropy below the next level lose at least what this level proves.
@@ -142,12 +116,15 @@ class Epsilon(FrontSolver):
             if level.found is not None and level.found.labels is not None:
                 run.offer(level.found.labels)
             if below < inf:
-                bound = min(bound, score.of(below, level.entropy - _MORE))
+                bound = min(bound, score.of(below, level.entropy - MORE))
             elif level.bound == inf:
                 run.infeasible(_NOTHING)
             below = level.bound
+        most = float(score.parts.require(EntropyLevels).most.sum())
         if below < inf:  # cut short: the rest has at most the whole table's entropy
-            bound = min(bound, score.of(below, float(score.parts.require(EntropyLevels).most.sum())))
+            bound = min(bound, score.of(below, most))
+        elif bound == inf and not run.proven_infeasible:  # cut short before anything was proven
+            bound = score.of(score.least_loss(), most)
         if bound < inf:
             # A score near 0 is a difference of larger numbers: the bound misses it by their rounding, not by its own.
             value = run.value
@@ -199,7 +176,7 @@ class Epsilon(FrontSolver):
     def _certified(self, problem: Problem, run: Run) -> bool:
         """Whether a metaheuristic's front is bounded: the exact one of so many records would take too long."""
         asked = self.levels is not None or run.time_limit is not None
-        return asked and problem.n > MOST_RECORDS and certified_levels.applies(problem)
+        return asked and not few(problem) and certified_levels.applies(problem)
 
 
 def _explore_certified(problem: Problem, levels: int, solver: str, run: Run) -> None:
@@ -247,88 +224,36 @@ def _keep(run: Run, labels: Labels, least_loss: float) -> None:
     bound = least_loss
     if score is not None:
         found = score.parts.values(run.problem.check(labels))
-        bound = score.of(min(least_loss, found["loss"]), found["entropy"])
+        loss, entropy = (found[objective.name] for objective in score.parts.objectives)
+        bound = score.of(min(least_loss, loss), entropy)
     run.keep(labels, bound, stop=Stop.TIME)
 
 
 def _sweep(problem: Problem, solver: str, levels: int | None, known: list[Answer], run: Run) -> Iterator[EntropyLevel]:
     """Levels of entropy upwards, each with the least loss at or above it; the last has nothing at or above it."""
     most = float(problem.require(EntropyLevels).most.sum())
-    ask = _oracle(solver, problem, run)
+    ask = oracle(solver, problem, run)
     entropy, steps = 0.0, levels or 0
     while not run.expired:
         share = run.remaining / max(1, steps) if steps else run.remaining
-        bound, best = _least_loss(problem.require(EntropyLevels), entropy, ask, known, run, share)
+        bound, best = least_loss(problem.require(EntropyLevels), entropy, ask, known, run, share)
         yield EntropyLevel(entropy, bound, best)
         if best is None and bound < inf:
             # the solver neither found a partition nor proved that there is none: higher up it is harder
             run.stop = Stop.TIME
             return
         reached = entropy if best is None else float(best.entropies.sum())
-        if bound == inf or reached >= most - _MORE:
+        if bound == inf or reached >= most - MORE:
             if bound < inf:
-                yield EntropyLevel(reached + _MORE, inf, None)  # nothing has more entropy than the whole table
+                yield EntropyLevel(reached + MORE, inf, None)  # nothing has more entropy than the whole table
             return
-        next_up = reached + _MORE
+        next_up = reached + MORE
         if levels is not None:
             steps -= 1
             if steps <= 0:
                 return
             next_up = max(next_up, entropy + (most - entropy) / steps)
         entropy = next_up
-
-
-def _least_loss(
-    entropies: EntropyLevels,
-    entropy: float,
-    ask: Ask,
-    known: list[Answer],
-    run: Run,
-    seconds: float,
-) -> tuple[float, Answer | None]:
-    """A bound on the loss of any partition with this much entropy, and the best such partition found."""
-    most, began, ticket = entropies.most, run.seconds, count()
-    best: Answer | None = min(
-        (a for a in known if a.labels is not None and a.entropies.sum() >= entropy), key=lambda a: a.loss, default=None
-    )
-    closed = inf  # the least bound of branches that cannot be improved any more
-    branches: list[tuple[float, int, Floats]] = []
-
-    def branch(bound: float, least: Floats) -> None:
-        # What the other attributes cannot contribute at most, an attribute must.
-        needed = np.maximum(least, entropy - (most.sum() - most))
-        if (needed <= most + _MORE / 10).all():
-            # What was proven under looser bounds holds here too.
-            looser = (answer.bound for answer in known if (answer.least <= needed + _MORE / 10).all())
-            heappush(branches, (max(bound, *looser, 0.0), next(ticket), np.minimum(needed, most)))
-
-    branch(0.0, np.zeros(len(most)))
-    while branches:
-        bound, _, least = heappop(branches)
-        worst = inf if best is None else best.loss
-        left = seconds - (run.seconds - began)
-        if bound >= worst - PROVEN * max(1.0, abs(worst)) or run.expired or left <= 0:
-            heappush(branches, (bound, next(ticket), least))
-            break
-        answer = _recalled(known, least)
-        if answer is None:
-            answer = ask(least, entropy, left / (1 + len(branches)), worst)
-            known.append(answer)
-        bound = max(bound, answer.bound)
-        if answer.labels is None:
-            closed = min(closed, bound)
-        elif answer.entropies.sum() >= entropy - _MORE / 10:
-            if best is None or answer.loss < best.loss:
-                best = answer
-            closed = min(closed, bound)
-        else:
-            for j in range(len(most)):
-                more = least.copy()
-                more[j] = answer.entropies[j] + _MORE
-                branch(bound, more)
-    open_bound = branches[0][0] if branches else inf
-    proven = min(closed, open_bound)
-    return (proven if best is None else min(proven, best.loss)), best
 
 
 def _first_answers(problem: Problem, run: Run) -> Iterator[Answer]:
@@ -339,55 +264,6 @@ def _first_answers(problem: Problem, run: Run) -> Iterator[Answer]:
     for labels in first_front(problem, run, _FIRST_SHARE, most_seconds=_FIRST_SECONDS):
         found = problem.evaluate(labels)
         if found.feasible:
-            yield Answer(entropies.least_of(labels), 0.0, found.values["loss"], labels, entropies.least_of(labels))
-
-
-def _recalled(known: list[Answer], least: Floats) -> Answer | None:
-    """An earlier answer that settles these least entropies too."""
-    for answer in known:
-        looser = (answer.least <= least + _MORE / 10).all()
-        if looser and answer.proven and (answer.labels is None or (answer.entropies >= least - _MORE / 10).all()):
-            return answer
-    return None
-
-
-def _oracle(solver: str, problem: Problem, run: Run) -> Ask:
-    """A function that minimises the loss under least entropies, in so many seconds, if it is below `useful`."""
-    priced, entropies = problem.require(Priced), problem.require(EntropyLevels)
-    if problem.n <= MOST_RECORDS and _LISTING_SECONDS * 2.0**problem.n <= run.remaining:
-        classes = EveryClass(priced)
-
-        def by_enumeration(least: Floats, total: float, seconds: float, useful: float) -> Answer:
-            began, bits = run.seconds, np.maximum(least * log(2), problem.test.entropies)
-
-            def halted() -> bool:
-                return run.interrupt.pressed or run.seconds - began > seconds
-
-            best = classes.best(bits, useful * priced.scale, halted, total=max(0.0, total - _MORE / 10) * log(2))
-            run.interrupt.heed()
-            if best is None:
-                return Answer(least, inf)
-            bound = best.bound / priced.scale
-            if best.labels is None:
-                return Answer(least, bound)
-            loss = best.price / priced.scale
-            return Answer(least, bound, loss, best.labels, entropies.least_of(best.labels))
-
-        return by_enumeration
-
-    exact = registry.solver(solver)()
-
-    def by_solver(least: Floats, total: float, seconds: float, useful: float) -> Answer:
-        bounded = entropies.at(np.maximum(least, problem.test.entropies / log(2)).tolist())
-        limit = None if seconds == inf else max(seconds, 0.1)
-        answer = exact.solve(bounded, time_limit=limit, seed=run.seed)
-        if answer.stop is Stop.INTERRUPTED:
-            raise KeyboardInterrupt
-        if answer.stop is Stop.TIME:
-            run.stop = Stop.TIME
-        if answer.labels is None or answer.value is None:
-            return Answer(least, inf if answer.status is Status.INFEASIBLE else answer.bound or 0.0)
-        bound = 0.0 if answer.bound is None else answer.bound
-        return Answer(least, bound, answer.value, answer.labels, entropies.least_of(answer.labels))
-
-    return by_solver
+            yield Answer(
+                entropies.least_of(labels), 0.0, found.values[problem.target.name], labels, entropies.least_of(labels)
+            )

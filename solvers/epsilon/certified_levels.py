@@ -21,7 +21,7 @@ from optmodels.problem import Problem
 from optmodels.solver import Run
 from optmodels.structures import EntropyLevels, Priced, compiled_price
 from solvers.epsilon.class_counts import Needs
-from solvers.epsilon.gibbs_bound import Column, GibbsBound, least_price
+from solvers.epsilon.gibbs_bound import Column, Fields, GibbsBound, least_price
 from solvers.epsilon.gibbs_pricing import Kinds
 from solvers.epsilon.least_size import least_size, most_of_all, seconds_for
 
@@ -66,6 +66,7 @@ class LevelBounds:
         self.kinds = Kinds.of(price, problem.test.of_records)  # a bound, then, of what counts people as well
         self.known = GibbsBound(-inf, _nearest_costs(self.kinds, price, self.k))
         self.everyone = price.total(np.zeros(price.n, np.int64))
+        self.fields: Fields = {}
         self._columns: list[tuple[float, Column]] = []
 
     def learn(self, labels: Labels, entropy: float) -> None:
@@ -157,7 +158,9 @@ class LevelProof:
             better = GibbsBound(bounds.everyone, ways.bound.duals)
         else:
             columns = bounds.columns(self.entropy)
-            better = least_price(bounds.kinds, needs, ways.bound.duals, enough, enough, over, columns, bounds.n_classes)
+            better = least_price(
+                bounds.kinds, needs, ways.bound.duals, enough, enough, over, columns, bounds.n_classes, bounds.fields
+            )
         if self._fresh:
             bounds.known, self._fresh = GibbsBound(-inf, better.duals), False
         price = max(ways.price, better.price)

@@ -24,6 +24,6 @@ def first_front(
     if kind.missing() is not None or not isinstance(solver, FrontSolver) or solver.refuses_front(problem):
         return []
     part = run.part(problem, HEURISTIC, min(share * run.remaining, most_seconds))
-    part.known = known
+    part.known = [*run.known, *known]
     solver.explore(problem, part)
     return [point.labels for point in part.front if point.labels is not None]

@@ -16,17 +16,17 @@ import numpy as np
 from optmodels.price import Floats
 from solvers.columns.boxed_master import BoxedMaster
 from solvers.epsilon.class_counts import Needs, count_vectors
-from solvers.epsilon.gibbs_pricing import Kinds
+from solvers.epsilon.gibbs_pricing import Field, Kinds
 
 _SLACK = 1e-2  # of an average class's price: how exact pricing is
 _CONVERGED = 5e-3  # relative distance of the linear master's value from the bound
 _MOST_ROUNDS = 200
 _FIRST_WIDTH = 0.3  # of an average record's price
 _KEPT = 5  # cuts a kind of record that outlive a restart
-_GAIN = 5e-3  # relative: what a restart must bring
-_IDLE = 2  # restarts that bring less before it is given up
+_GAIN = 5e-3  # relative: what a restart must bring for another one
 
 
+Fields = dict[tuple[int, int], Field]  # by the least size of a class and the largest that is listed
 Column = tuple[float, Floats]  # a class: its cost, and how many records of each kind it takes
 
 
@@ -40,12 +40,12 @@ class GibbsBound:
 
 def least_price(
     kinds: Kinds, needs: Needs, start: Floats, scale: float, enough: float, over: Callable[[], bool],
-    columns: Iterable[Column] = (), n_classes: int | None = None,
+    columns: Iterable[Column] = (), n_classes: int | None = None, fields: Fields | None = None,
 ) -> GibbsBound:  # fmt: skip
     """The best bound found from these first duals until time is over, it is `enough`, or the master is solved.
 
     `scale` is the price of some partition, by which the accuracy is measured; `columns` are classes that steer the
-    duals from the beginning.
+    duals from the beginning, and `fields` what was learnt of the cells under other needs, which grows.
     """
     counts = kinds.groups.counts
     n = int(counts.sum())
@@ -55,14 +55,14 @@ def least_price(
             return GibbsBound(inf, start)  # there are not enough records for so many classes of that size
         most = n_classes
     table = count_vectors(kinds.whole, needs)
-    field = kinds.field(table)
+    fields = {} if fields is None else fields
+    field = fields.setdefault((needs.k, table.largest), kinds.field(table))
     slack = _SLACK * scale / most
     best = GibbsBound(-inf, start)
-    before = -inf
+    gained = True
     everyone = counts.astype(np.float64)
     recent: deque[tuple[float, Floats]] = deque(maxlen=_KEPT * len(counts))
-    idle = 0
-    while idle <= _IDLE:
+    while gained:
         before = best.price
         # Early cuts were made with worths that have since improved: they are forgotten, the worths are not.
         master = BoxedMaster(counts, n_classes or 0, most)
@@ -100,5 +100,5 @@ def least_price(
             value, duals, _ = master.solve()
         if value - best.price < 0 or not classes:
             recent.clear()
-        idle = 0 if best.price - before > _GAIN * abs(best.price) else idle + 1
+        gained = best.price - before > _GAIN * abs(best.price)
     return best

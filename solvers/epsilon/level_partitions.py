@@ -9,6 +9,8 @@ from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.structures import EntropyLevels
 
+EQUAL = 1e-9  # bits
+
 
 @dataclass(frozen=True)
 class LevelPartition:
@@ -37,11 +39,11 @@ class LevelPartitions:
         if evaluation.feasible:
             canonical_labels = canonical(labels)
             entropies = self._entropies.least_of(canonical_labels)
-            self.found.append(LevelPartition(canonical_labels, evaluation.values["loss"], entropies))
+            self.found.append(LevelPartition(canonical_labels, evaluation.values[self._problem.target.name], entropies))
 
     def best(self, entropy: float) -> LevelPartition | None:
         """The partition of least loss, and then of most entropy, with at least this entropy."""
-        fit = [found for found in self.found if found.entropy >= entropy - 1e-9]
+        fit = [found for found in self.found if found.entropy >= entropy - EQUAL]
         return min(fit, key=lambda found: (round(found.loss, 12), -found.entropy), default=None)
 
     def front(self, targets: Floats) -> list[LevelPartition]:

@@ -230,6 +230,7 @@ class FrontSearch:
         algorithm.setup(self.native, termination=NoTermination(), seed=self.run.seed, verbose=False)
         if mating := getattr(algorithm, "mating", None):
             mating.n_max_iterations = _MATINGS
+        _seed_elites(algorithm)
         idle = 0
         while not self.over:
             before = self.native.decoded
@@ -241,7 +242,8 @@ class FrontSearch:
             self._archive(infills)
             if self.options.memetic:
                 self._intensify(infills)
-            algorithm.advance(infills=infills)
+            with np.errstate(invalid="ignore"):  # by the width of a front of one point, in SPEA2
+                algorithm.advance(infills=infills)
             self.generations += 1
             self.report(f"generation {self.generations}")
             idle = idle + 1 if self.native.decoded == before else 0
@@ -385,3 +387,12 @@ class FrontSearch:
         """The longest that one local search may take: this share of the time."""
         limit = self.run.time_limit
         return None if limit is None else max(min(share * limit, self.run.remaining), 1e-3)
+
+
+def _seed_elites(algorithm: Algorithm) -> None:
+    """CMOPSO's elites are thinned out by tournaments, which pymoo draws without the seed of the run."""
+    elites = getattr(algorithm, "elites", None)
+    if elites is None:
+        return
+    survival, draw = elites.truncation.survival, getattr(algorithm, "random_state", None)
+    elites.truncation = lambda found, most: survival.do(algorithm.problem, found, n_survive=most, random_state=draw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import moocore
 import numpy as np
@@ -50,6 +50,10 @@ class Archive:
         """The labels of all partitions, by the first objective."""
         for i in np.argsort(self.costs[:, 0], kind="stable"):
             yield self.labels(int(i))
+
+    def held(self) -> Sequence[NDArray[np.integer]]:
+        """The labels of all partitions as they are at this moment, for another thread."""
+        return self._labels
 
     def hypervolume(self, reference: Floats) -> float:
         """The volume dominated within a reference point, in costs."""

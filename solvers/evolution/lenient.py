@@ -106,7 +106,7 @@ def with_classes(labels: Labels, wanted: int, near: Near, random: np.random.Gene
     labels = canonical(labels)
     while (classes := int(labels.max()) + 1) > wanted:
         i = int(random.integers(len(labels)))
-        other = labels[_someone(near, i, random)]
+        other = labels[_someone_near(near, i, random)]
         if other == labels[i]:
             other = labels[random.integers(len(labels))]
         labels = canonical(np.where(labels == other, labels[i], labels))
@@ -208,14 +208,17 @@ def _trade(room, test, floors, lacking, dear, random):  # type: ignore[no-untype
     return after
 
 
-@kernel(nogil=True)
-def _someone(near, i, random):  # type: ignore[no-untyped-def]
+def _someone_near(near: Near, i: int, random: np.random.Generator) -> int:
     """A record near record i."""
     p = near.point[i]
     q = near.lists[p, random.integers(0, near.lists.shape[1])]
     if q < 0:
         q = p
-    return near.rows[near.starts[q] + random.integers(0, near.starts[q + 1] - near.starts[q])]
+    found: int = near.rows[near.starts[q] + random.integers(0, near.starts[q + 1] - near.starts[q])]
+    return found
+
+
+_someone = part(_someone_near)  # in kernels; Python, which asks rarely, needs no code of its own for it
 
 
 @part

@@ -23,6 +23,7 @@ class Standing:
     def __init__(self, problem: Problem, run: Run) -> None:
         self.problem, self.run = problem, run
         self.archive = Archive(len(problem.objectives))
+        run.hold(self.archive.held)
         self._signs = np.array([1.0 if objective.sense == "min" else -1.0 for objective in problem.objectives])
         self._reference = self._signs * np.array(list(problem.reference().values()))
 

@@ -72,8 +72,11 @@ class LiangGreedy(Solver):
 
 
 def by_increasing_variance(table: Table) -> Rows:
-    """The records sorted by their attributes, the one with the least variance first; codes count as numbers."""
-    columns = [*table.values.T, *table.codes.T]
+    """The records sorted by their attributes, the one with the least variance first; codes count as numbers.
+
+    Numbers are scaled as the table is, so that other units leave the order as it is.
+    """
+    columns = [*table.scaled.T, *table.codes.T]
     variances = [float(np.var(column)) for column in columns]
     keys = [columns[j] for j in np.argsort(variances, kind="stable")]
     return np.lexsort(keys[::-1]).astype(np.int64) if keys else np.arange(table.n)

@@ -51,7 +51,8 @@ def by_counts(price: Price, test: ClassTest, n_classes: int | None) -> Labels | 
     if n_classes is None or n_classes * test.k > price.n:
         return None
     places = embed(price)
-    return deal(test, n_classes, np.argsort(places[:, 0], kind="stable") if places.shape[1] else None).labels
+    order = np.argsort(places[:, 0], kind="stable") if places.shape[1] else None
+    return deal(test, n_classes, order, seconds=1.0).labels
 
 
 def by_kinds(price: Price, test: ClassTest, n_classes: int | None) -> Labels | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,7 +33,8 @@ GRACE = 1.0
 class Network(FrontSolver):
     """Least-cost flow: cost scaling and augmenting paths over each record's cheapest arcs, then pricing of all arcs.
 
-    A small plain transport (at most 100,000 arcs) goes to POT's dense network simplex, which is faster there.
+    A small plain transport (at most 100,000 arcs) goes to POT's dense network simplex, which is faster there, where the
+    extra `transport` is installed.
 
     Floors and caps on any number of values of one attribute are a network, caps hard or soft; bounds on two attributes
     are not. Conditions on an attribute with two values are such bounds. Where they depend on sizes that are left open,
@@ -154,22 +156,26 @@ class Network(FrontSolver):
         time_limit: float | None = None,
         seed: int = 0,
         on_progress: OnProgress | None = None,
-        start: NDArray[np.integer[Any]] | None = None,
+        start: NDArray[np.integer[Any]] | Solution | None = None,
+        resume: str | Path | None = None,
     ) -> Solution:
-        """The best partition and what is proven about it; see the class about `recentre`."""
+        """The best partition and what is proven about it; see the class about `recentre`.
 
-        def solved(current: Problem, seconds: float | None, first: NDArray[np.integer[Any]] | None) -> Solution:
-            return super(Network, self).solve(
-                current, time_limit=seconds, seed=seed, on_progress=on_progress, start=first
-            )
+        What is kept for those who go on is the answer around the problem's own centres.
+        """
 
-        best = solved(problem, time_limit, start)
+        def solved(current: Problem, seconds: float | None) -> Solution:
+            return super(Network, self).solve(current, time_limit=seconds, seed=seed, on_progress=on_progress)
+
+        best = super().solve(
+            problem, time_limit=time_limit, seed=seed, on_progress=on_progress, start=start, resume=resume
+        )
         return self._descend(best, solved, time_limit) if self.recentre else best
 
     def _descend(
         self,
         best: Solution,
-        solved: Callable[[Problem, float | None, NDArray[np.integer[Any]] | None], Solution],
+        solved: Callable[[Problem, float | None], Solution],
         time_limit: float | None,
     ) -> Solution:
         """Re-centre on the classes and solve again while the value falls."""
@@ -181,7 +187,7 @@ class Network(FrontSolver):
             recentred = best.problem.require(Assignment).recentred
             if recentred is None:
                 break
-            found = solved(recentred(best.labels), left, None)
+            found = solved(recentred(best.labels), left)
             seconds += found.seconds
             if found.stop is Stop.INTERRUPTED:
                 best = replace(best, stop=Stop.INTERRUPTED)

@@ -244,7 +244,9 @@ class Pso(FrontSolver):
         return Budget(steps, begin + (1.0 - for_polish) * (end - begin), end, polish)
 
     def polished(self, intensifier: Intensifier, run: Run, labels: Labels, budget: Budget) -> Improved | None:
-        """Local search on the loss that keeps what a particle has reached in other objectives."""
+        """Local search on the loss that keeps what a particle has reached in other objectives; None without time."""
+        if run.seconds >= budget.polish_until:
+            return None
         rounds = _POLISH_ROUNDS * (int(labels.max()) + 1)
         while rounds > 1 and intensifier.expected(labels, rounds) > budget.polish:
             rounds //= 2
@@ -294,7 +296,7 @@ class Swarms:
                 self.best_particles.append({"lambda": weight, **particle})
         if flight.iterations < budget.steps:
             self.run.stop = Stop.TIME
-        if np.isfinite(flight.best_cost):
+        if np.isfinite(flight.best_cost) and self.run.seconds < budget.polish_until:
             self._polish(flight.best_labels, budget, weight)
 
     def _polish(self, labels: Labels, budget: Budget, weight: float) -> None:

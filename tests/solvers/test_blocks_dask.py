@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import sleep
@@ -182,3 +185,26 @@ def test_a_dead_address_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("solvers.blocks.worker_pool.CONNECT_SECONDS", 0.5)
     with pytest.raises(InputError, match="No Dask scheduler answers at 'tcp:"):
         Blocks(backend="dask", address="tcp://127.0.0.1:9").solve(Microaggregation(k=3).build(small_table(20)))
+
+
+def test_a_scheduler_that_is_gone_is_an_error_and_no_wait(tmp_path: Path) -> None:
+    meeting = str(tmp_path / "scheduler.json")
+    start = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = ["--scheduler-file", meeting, "--host", "127.0.0.1", "--no-dashboard"]
+    module = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen([*module, *words, "--port", "0"], **start)
+    module = [sys.executable, "-m", "distributed.cli.dask_worker"]
+    worker = subprocess.Popen([*module, *words, "--nthreads", "1", "--no-nanny"], **start)
+    try:
+        client = distributed.Client(scheduler_file=meeting, timeout=60)
+        client.wait_for_workers(1, timeout=60)
+        endless = {**OPTIONS, "inner_options": {"iterations": 10**9}}
+        problem = Microaggregation(k=3).build(small_table(100, seed=7))
+        with pytest.raises(NoSolutionError, match="scheduler no longer answers"):
+            Blocks(backend="dask", address=client, **endless).solve(problem, on_progress=lambda _: scheduler.kill())
+        with suppress(TimeoutError):
+            client.close(timeout=0.1)
+    finally:
+        for process in (worker, scheduler):
+            process.kill()
+            process.wait()

@@ -11,10 +11,13 @@ from formulations.mo_obam import MoObamProblem
 from optmodels.solver import Run
 from optmodels.testing import brute_force_front, check_solution, small_table
 from solvers.epsilon import Epsilon, certified_levels
-from solvers.epsilon.certified_levels import LevelBounds
+from solvers.epsilon.certified_front import CertifiedFront
+from solvers.epsilon.certified_levels import LevelBounds, LevelProof
 from solvers.epsilon.class_counts import Needs, count_vectors
 from solvers.epsilon.gibbs_pricing import Kinds
 from solvers.epsilon.least_size import least_size, most_of_least
+from solvers.epsilon.level_descents import LevelDescents
+from solvers.epsilon.level_partitions import LevelPartitions
 
 
 def problem_of(n: int, seed: int, sensitive: int, k: int = 2) -> MoObamProblem:
@@ -128,3 +131,49 @@ def test_the_score_of_levels_has_a_bound_below_it() -> None:
     solution = Epsilon(levels=4).solve(MoObam(k=3, objective="lambda", lam=0.1).build(table), time_limit=3.0)
     check_solution(solution)
     assert solution.bound is not None
+
+
+def test_a_level_whose_bound_does_not_rise_lets_others_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, advanced = problem_of(30, 4, 2, k=3), []
+    monkeypatch.setattr(LevelProof, "advance", lambda proof, *_: advanced.append(proof.entropy))
+    monkeypatch.setattr(LevelDescents, "search", lambda *_: None)
+    monkeypatch.setattr("solvers.epsilon.certified_front.first_front", lambda *_, **__: [])
+    monkeypatch.setattr(CertifiedFront, "_prove_least_loss", lambda *_: None)
+    front = CertifiedFront(problem, 4, "columns", Run(problem, "levels", time_limit=60.0))
+    order = np.argsort(problem.price.numeric[:, 0])
+    for size in (3, 6, 10, 15):
+        front.partitions.offer(np.argsort(order) // size)
+    for step, _ in enumerate(front.work()):
+        if step > 40:
+            break
+    assert len(set(advanced)) > 2
+    assert len(set(advanced[-9:])) > 1  # nothing rises, so levels take turns
+
+
+@pytest.mark.parametrize("sensitive", [1, 2])
+@pytest.mark.parametrize("share", [0.0, 0.4, 0.8])
+def test_descents_find_partitions_of_a_level_that_nobody_gave_them(sensitive: int, share: float) -> None:
+    problem = problem_of(30, 4, sensitive, k=3)
+    known, entropy = LevelPartitions(problem), share * float(problem.most_entropies.sum())
+    known.offer(np.zeros(30, np.int64))
+    LevelDescents(problem, known, Run(problem, "levels")).search(entropy, 0.3)
+    best = known.best(entropy)
+    assert best is not None
+    assert best.entropy >= entropy - 1e-9
+    assert best.loss < 0.9  # everyone together loses 1
+    assert problem.evaluate(best.labels).feasible
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 3), st.floats(0.0, 1.0), st.integers(0, 9))
+def test_ways_to_share_a_level_out_sum_to_it(seed: int, sensitive: int, share: float, tried: int) -> None:
+    problem = problem_of(8, seed, sensitive)
+    most, entropy = problem.most_entropies, share * float(problem.most_entropies.sum())
+    known = LevelPartitions(problem)
+    known.offer(np.zeros(8, np.int64))
+    descents, best = LevelDescents(problem, known, Run(problem, "levels", seed=seed)), known.best(entropy)
+    assert best is not None
+    way = descents.way(best, entropy, tried)
+    assert way.sum() == pytest.approx(entropy, abs=1e-9)
+    assert (way >= -1e-12).all()
+    assert (way <= most + 1e-9).all()

@@ -24,7 +24,7 @@ from solvers.columns.greedy import grow_classes
 from solvers.columns.master import CutSet, Master
 from solvers.columns.pricing import Pricer
 from solvers.columns.proof import Proof
-from tests.solvers.test_columns import CONDITIONS, all_classes, instance_of, problem_of, random_problem
+from tests.solvers.test_columns import CONDITIONS, all_classes, instance_of, problem_of, problems, random_problem
 
 FEW = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 ONLY_BRANCHING = Columns(cuts_a_round=0, enumeration=0)
@@ -46,19 +46,9 @@ def branched(problem: PricedProblem) -> int:
 
 
 @FEW
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(6, 9),
-    kind=st.sampled_from(["spread", "extent"]),
-    categorical=st.integers(0, 1),
-    repeated=st.booleans(),
-    conditions=st.sampled_from(CONDITIONS),
-)
-def test_branching_agrees_with_brute_force(
-    seed: int, n: int, kind: str, categorical: int, repeated: bool, conditions: Conditions
-) -> None:
-    table = small_table(n, seed=seed, categorical=categorical, sensitive=1, repeated=repeated, numeric=2)
-    branched(problem_of(table, conditions, kind))
+@given(problems(6, 9, categorical=1))
+def test_branching_agrees_with_brute_force(problem: PricedProblem) -> None:
+    branched(problem)
 
 
 @FEW
@@ -105,15 +95,9 @@ def test_branching_proves_what_listing_proves(n: int, k: int, seed: int) -> None
 
 
 @FEW
-@given(
-    seed=st.integers(0, 10**6),
-    kind=st.sampled_from(["spread", "extent"]),
-    repeated=st.booleans(),
-    conditions=st.sampled_from([Conditions(k=2), Conditions(k=3), Conditions(k=2, distinct_l=2)]),
-)
-def test_pricing_counts_charges(seed: int, kind: str, repeated: bool, conditions: Conditions) -> None:
-    table = small_table(9, seed=seed, categorical=1, repeated=repeated)
-    instance = instance_of(problem_of(table, conditions, kind))
+@given(problems(9, 9, categorical=1, conditions=CONDITIONS[:3]), st.integers(0, 10**6))
+def test_pricing_counts_charges(problem: PricedProblem, seed: int) -> None:
+    instance = instance_of(problem)
     draw = np.random.default_rng(seed)
     scale = instance.distance.mean()
     pairs = [(int(min(p)), int(max(p))) for p in draw.integers(0, instance.n_types, (4, 2))]

@@ -19,7 +19,7 @@ from solvers.columns import Columns, split_bound
 from solvers.columns.instance import make_instance
 from solvers.columns.master import CutSet
 from solvers.columns.pricing import Pricer
-from tests.solvers.test_columns import CONDITIONS, all_classes, instance_of, problem_of, random_problem
+from tests.solvers.test_columns import CONDITIONS, all_classes, instance_of, problem_of, problems, random_problem
 
 FEW = settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -39,19 +39,8 @@ def bounds_of(problem: PricedProblem, steps: int = 300) -> list[float]:
 
 
 @FEW
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(7, 9),
-    kind=st.sampled_from(["spread", "extent"]),
-    categorical=st.integers(0, 2),
-    repeated=st.booleans(),
-    conditions=st.sampled_from([condition for condition in CONDITIONS if condition.k == 3]),
-)
-def test_no_step_passes_the_optimum(
-    seed: int, n: int, kind: str, categorical: int, repeated: bool, conditions: Conditions
-) -> None:
-    table = small_table(n, seed=seed, categorical=categorical, sensitive=1, repeated=repeated, numeric=2)
-    problem = problem_of(table, conditions, kind)
+@given(problems(7, 9, conditions=[condition for condition in CONDITIONS if condition.k == 3]))
+def test_no_step_passes_the_optimum(problem: PricedProblem) -> None:
     best = brute_force(problem)
     if best is None or best[1].values["loss"] == 0:
         return

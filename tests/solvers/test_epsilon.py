@@ -11,7 +11,8 @@ import optmodels as om
 from formulations import Microaggregation, MoObam
 from optmodels.errors import RefusedError
 from optmodels.problem import Problem
-from optmodels.testing import brute_force_front, check_solution, small_table
+from optmodels.table import Table
+from optmodels.testing import brute_force_front, check_front, check_solution, small_table
 from solvers.epsilon import Epsilon
 
 
@@ -36,7 +37,7 @@ def test_front_is_the_brute_force_front(seed: int, sensitive: int, n_clusters: i
 def test_over_another_exact_solver_the_front_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = MoObam(k=2).build(small_table(7, seed=5))
     expected = pareto(problem).costs
-    monkeypatch.setattr("solvers.epsilon._epsilon.MOST_RECORDS", 0)
+    monkeypatch.setattr("solvers.epsilon.least_loss.MOST_RECORDS", 0)
     for solver in ("columns", "milp"):
         assert pareto(problem, solver=solver).costs == pytest.approx(expected, abs=1e-7)
 
@@ -95,7 +96,7 @@ def test_what_has_no_partition_is_infeasible_with_a_reason() -> None:
 
 
 def test_ctrl_c_in_the_inner_solver_ends_the_front(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solvers.epsilon._epsilon.MOST_RECORDS", 0)
+    monkeypatch.setattr("solvers.epsilon.least_loss.MOST_RECORDS", 0)
     monkeypatch.setattr("solvers.columns.Columns.search", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     front = pareto(MoObam(k=2).build(small_table(8)))
     assert (len(front), front.details["stop"]) == (1, "interrupted")
@@ -110,7 +111,29 @@ def test_a_score_cut_short_has_an_incumbent_and_says_why_it_stopped() -> None:
     assert (solution.status, solution.stop) == ("feasible", "time")
 
 
+def test_a_score_has_a_bound_before_anything_is_searched() -> None:
+    table = small_table(22, seed=1, sensitive=2)
+    found = Epsilon().solve(MoObam(k=2, objective="lambda", lam=0.2).build(table), time_limit=1e-3)
+    assert found.bound is not None
+    assert found.bound <= (found.value or 0.0)
+
+
 def test_steps_that_the_other_solver_refuses_are_refused_beforehand() -> None:
     problem = MoObam(k=3).build(small_table(70))
     with pytest.raises(RefusedError, match=r"its steps go to 'milp', and .* at most 60"):
         Epsilon(solver="milp").pareto(problem)
+
+
+def test_points_that_differ_by_a_hair_are_points_of_the_front() -> None:
+    numbers = [1397316.1328759657, 5.044699825124654, 0.001801685236618586, 46226.0304502127]
+    table = Table(
+        pd.DataFrame({"x": [*numbers, 17.603294353428485, 432.3408472384529], "s": list("ffccff")}),
+        quasi={"x": "numeric"},
+        sensitive="s",
+        scaling="range",
+    )
+    problem = MoObam(k=2).build(table)
+    front = Epsilon().pareto(problem, seed=0)
+    losses = [point.values["loss"] for point in front]
+    assert 0 < losses[1] - losses[0] < 1e-7
+    check_front(front, brute_force_front(problem))

@@ -149,6 +149,12 @@ def test_nothing_is_left_over_from_one_run_to_the_next(name: str) -> None:
     assert costs_of(before, problem).tolist() == costs_of(after, problem).tolist()
 
 
+def test_the_elites_of_a_swarm_are_thinned_out_by_the_seed() -> None:
+    problem = MoObam(k=2).build(small_table(40, seed=2))
+    one, other = (solver_of("cmopso", 200, memetic=False, population=4).pareto(problem, seed=0) for _ in range(2))
+    assert costs_of(one, problem).tolist() == costs_of(other, problem).tolist()
+
+
 def test_other_seeds_other_fronts() -> None:
     problem = MoObam(k=3).build(small_table(60, seed=4))
     fronts = [solver_of("nsga2", 150, memetic=False).pareto(problem, seed=seed) for seed in (1, 2)]

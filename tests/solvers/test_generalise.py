@@ -28,6 +28,7 @@ from solvers.auto import choice
 from solvers.generalise import Generalise
 from solvers.generalise.by_prices import with_nearest
 from solvers.generalise.merging import Merging
+from tests.formulations.test_majeed_hwang import table_and_weights
 
 SAME = 1e-7
 SEEDS = st.integers(0, 2**32 - 1)
@@ -35,16 +36,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 def tiny(seed: int) -> Problem:
     draw = np.random.default_rng(seed)
-    table = small_table(
-        int(draw.integers(4, 8)),
-        seed=seed,
-        numeric=int(draw.integers(0, 3)),
-        categorical=int(draw.integers(1, 3)),
-        sensitive=int(draw.integers(1, 3)),
-        values=int(draw.integers(2, 4)),
-        repeated=bool(draw.integers(2)),
-    )
-    weights = dict(zip(table.quasi, draw.dirichlet(np.ones(len(table.quasi))).tolist(), strict=True))
+    table, weights = table_and_weights(draw, seed, fewer_than=8, values=2)
     return MajeedHwang(
         k=int(draw.integers(2, 4)),
         levels="least",

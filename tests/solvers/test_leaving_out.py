@@ -23,6 +23,7 @@ from optmodels.table.roles import Roles
 from optmodels.testing import brute_force, small_table
 from optmodels.testing.answers import check_against, check_solution
 from solvers import Blocks, LocalSearch, Milp, pareto, solve
+from solvers.evolution.algorithms import Spea2
 from solvers.local_search.leaving_out import who_pays, worth
 
 TOWNS = [["a1", "a"], ["a2", "a"], ["b1", "b"], ["b2", "b"], ["b3", "b"]]
@@ -218,3 +219,15 @@ def test_a_front_of_how_many_are_left_out_has_single_answers(model: Any) -> None
 def test_leaving_one_out_of_as_many_as_k_is_no_search_among_too_few(solver: str) -> None:
     found = solve(Microaggregation(k=3, suppress=0.34).build(small_table(3, seed=1)), solver=solver, time_limit=2)
     assert found.require().tolist() == [0, 0, 0]
+
+
+def test_nobody_searches_for_places_for_everybody_where_there_are_none() -> None:
+    frame = pd.DataFrame({"x": [0.68, 0.9, 0.08, -0.86, 0.59], "s": ["rare", "flu", "cold", "flu", "cold"]})
+    table = om.Table(frame, quasi={"x": "numeric"}, sensitive="s")
+    problem = Aminifar(k=2, delta=1.2, suppress=0.34).build(table)
+    assert problem.impossible() is None
+    assert problem.allowing(0).impossible() is not None
+    solver = Spea2(evaluations=60, population=10)
+    answer = solver.solve(problem, seed=0)
+    assert answer.labels is None or problem.evaluate(answer.labels).feasible
+    assert len(solver.pareto(problem.with_objectives("distance", "entropy"), seed=0)) == 0

@@ -4,6 +4,7 @@ import os
 import signal
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -73,6 +74,15 @@ def test_greedy_classes_are_those_of_the_plain_rule(
     solution = LiangGreedy().solve(problem)
     assert solution.labels is not None
     assert (canonical(plain(problem, by_increasing_variance(table))) == solution.labels).all()
+
+
+def test_units_of_scaled_columns_do_not_change_the_order_of_the_walk() -> None:
+    frame = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "y": [0.0, 2.5, 1.5, 3.0]})
+    orders = [
+        by_increasing_variance(om.Table(one, quasi={"x": "numeric", "y": "numeric"}, scaling="range")).tolist()
+        for one in (frame, frame.assign(x=frame["x"] * 1024))
+    ]
+    assert orders[0] == orders[1]
 
 
 @pytest.mark.parametrize("formulation", [LiangSamavi(k=3), Microaggregation(k=3)], ids=["extent", "spread"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -45,17 +47,21 @@ def arc_costs(problem: AminifarProblem) -> ArcCosts:
     return problem.assignment().arc_costs(problem.centres)
 
 
-def cheapest_assignment(problem: AminifarProblem) -> float | None:
-    """The least cost of all assignments of records to centres that meet the bounds; every one is looked at."""
+def assignments(problem: AminifarProblem) -> Iterator[tuple[np.ndarray, float]]:
+    """Every way to send records to centres that meets the bounds on sizes, and what the arcs cost."""
     m = len(problem.centres)
     costs = arc_costs(problem)(np.arange(problem.n), np.arange(m))
-    best = None
     for way in product(range(m), repeat=problem.n):
         homes = np.array(way)
         sizes = np.bincount(homes, minlength=m)
-        if (sizes < problem.least).any() or (sizes > problem.most).any():
-            continue
-        total = costs[np.arange(problem.n), homes].sum()
+        if (sizes >= problem.least).all() and (sizes <= problem.most).all():
+            yield homes, costs[np.arange(problem.n), homes].sum()
+
+
+def cheapest_assignment(problem: AminifarProblem) -> float | None:
+    """The least cost of all assignments of records to centres that meet the bounds; every one is looked at."""
+    m, best = len(problem.centres), None
+    for homes, total in assignments(problem):
         for s, cap in enumerate(problem.caps):
             held = np.array([np.bincount(problem.groups[homes == i, s], minlength=cap.shape[1]) for i in range(m)])
             if (held > cap).any():
@@ -223,6 +229,17 @@ def test_what_is_a_plain_transport(way: str, model: Aminifar, values: int, plain
     assert solution.status is Status.OPTIMAL
     assert ("POT" in str(solution.details.get("method"))) == (plain and way == "dense")
     assert solution.bound == pytest.approx(dense_optimum(problem) if not model.soft else solution.value, rel=1e-9)
+
+
+def test_without_pot_the_flow_takes_small_transports(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Aminifar(n_clusters=3).build(random_table(10, seed=4))
+    with_pot = Network().solve(problem)
+    for name in ("ot", "ot.lp"):  # as where it is not installed
+        monkeypatch.setitem(sys.modules, name, None)
+    solution = Network().solve(problem)
+    assert "method" not in solution.details
+    assert solution.status is Status.OPTIMAL
+    assert solution.value == pytest.approx(with_pot.value)
 
 
 class TestAnswers:

@@ -23,6 +23,7 @@ from optmodels.table import Table
 from optmodels.testing import check_proven, check_solution
 from solvers.milp import Milp
 from solvers.network import Network
+from tests.solvers.test_network import assignments
 
 INSTANCE = Path(os.environ.get("OPTMODELS_DATA", "")) / "aminifar_instance.npz"
 
@@ -41,19 +42,12 @@ def random_table(n: int, *, seed: int = 0, values: int = 2, share: float = 0.5, 
 
 def cheapest_assignment(problem: AminifarProblem) -> float | None:
     """The least cost of all assignments of records to centres that the judge allows; every one is looked at."""
-    m = len(problem.centres)
-    costs = problem.assignment().arc_costs(problem.centres)(np.arange(problem.n), np.arange(m))
-    best = None
-    for chosen in product(range(m), repeat=problem.n):
-        homes = np.array(chosen)
-        sizes = np.bincount(homes, minlength=m)
-        if (sizes < problem.least).any() or (sizes > problem.most).any():
-            continue
+    costs = []
+    for homes, of_arcs in assignments(problem):
         labels = canonical(homes)
         if not any(problem.violations(labels).values()):
-            total = costs[np.arange(problem.n), homes].sum() + problem.penalties(labels)
-            best = total if best is None else min(best, total)
-    return best
+            costs.append(of_arcs + problem.penalties(labels))
+    return min(costs, default=None)
 
 
 asked = st.fixed_dictionaries(

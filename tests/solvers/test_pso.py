@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from time import sleep
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from optmodels.solver import Progress
 from optmodels.structures import Centroids
 from optmodels.testing import brute_force, check_solution, check_solver, small_table
 from solvers.pso import Pso
+from solvers.pso.flight import Flight
 
 MODELS: dict[str, Formulation] = {
     "lambda": MoObam(k=3, n_clusters=4, objective="lambda", lam=0.3),
@@ -51,6 +53,24 @@ def test_few_records_against_brute_force(swarm: str) -> None:
     best = brute_force(problem)
     assert best is not None
     assert solver.solve(problem).value == pytest.approx(best[1].values["loss"])
+
+
+def test_nothing_is_polished_once_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a search among many records prepares takes seconds before it looks at the clock for the first time."""
+
+    def improve(*_: object) -> None:
+        raise AssertionError("polished")
+
+    def slow(flight: Flight) -> object:
+        sleep(0.2)
+        return step(flight)
+
+    step = Flight.step
+    monkeypatch.setattr(Flight, "step", slow)
+    monkeypatch.setattr("solvers.evolution.intensify.Intensifier.improve", improve)
+    problem = problem_of("diverse")
+    assert Pso(particles=8).solve(problem, time_limit=0.1).labels is not None
+    assert len(Pso(particles=8, lambdas=(0.5,)).pareto(problem.with_objectives("loss", "entropy"), time_limit=0.1))
 
 
 class TestFaithful:
