@@ -1,4 +1,4 @@
-"""What a rank test of so few repetitions can show at all: a verdict that could not have failed is none."""
+"""What so few repetitions can show at all: a verdict that could not have failed is none."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from functools import cache
 from math import comb
 
 import numpy as np
-from scipy.stats import binomtest, mannwhitneyu
+import pandas as pd
+from scipy.stats import binomtest, mannwhitneyu, t
 
 SIGNIFICANT = 0.05
+FEWEST = 5  # points of a trend: four in order are no rarer than one time in twelve by chance
 _DRAWS = 2000  # simulated comparisons behind a power
 
 
@@ -60,3 +62,78 @@ def sign_p(higher: int, pairs: int) -> float:
     (0.03125, 1.0)
     """
     return float(binomtest(higher, pairs).pvalue) if pairs else 1.0
+
+
+def needed(pairs: int) -> int:
+    """How many of the pairs must be the higher ones to be significantly more; one more than there are of too few.
+
+    >>> needed(17), needed(6), needed(5)
+    (13, 6, 6)
+    """
+    return next((many for many in range(pairs // 2 + 1, pairs + 1) if sign_p(many, pairs) < SIGNIFICANT), pairs + 1)
+
+
+def at_most(value: float, bound: float, error: float, repetitions: int = 1000) -> bool | None:
+    """Whether a measured value is at most the bound.
+
+    None where two standard errors are more than the bound itself, unless the value lies beyond it by more than that;
+    with few repetitions, of which the standard error is hardly known itself, more than two by Student's t.
+
+    >>> at_most(0.01, 0.025, 0.004), at_most(0.03, 0.025, 0.004), at_most(0.3, 0.025, 0.1), at_most(0.01, 0.025, 0.02)
+    (True, False, False, None)
+    >>> at_most(0.3, 0.025, 0.1, repetitions=2) is None
+    True
+    """
+    if repetitions < 2:
+        return None
+    unsure = float(t.ppf(1 - SIGNIFICANT / 2, repetitions - 1)) * error
+    if value - unsure > bound:
+        return False
+    return bool(value <= bound) if unsure <= bound else None
+
+
+def seen_share(rounds: int) -> float:
+    """What must happen in a larger share of rounds than this one to be seen in 95% of studies of so many rounds.
+
+    >>> round(seen_share(100), 3), round(seen_share(1000), 4)
+    (0.03, 0.003)
+    """
+    return float(1 - SIGNIFICANT ** (1 / rounds))
+
+
+def rank_correlation(values: pd.Series, by: pd.Series) -> float:
+    """Spearman's, 0 where nothing moves.
+
+    >>> ks = pd.Series([5, 10, 20])
+    >>> rank_correlation(pd.Series([3, 2, 1]), ks), rank_correlation(pd.Series([1, 1, 1]), ks)
+    (-1.0, 0.0)
+    """
+    return 0.0 if values.nunique() < 2 else float(values.corr(by, method="spearman"))
+
+
+def least_correlation(points: int) -> float:
+    """The rank correlation that chance alone exceeds, up or down, one time in twenty; 1 where any may be chance.
+
+    >>> least_correlation(4), round(least_correlation(5), 2), round(least_correlation(17), 2)
+    (1.0, 0.88, 0.48)
+    """
+    if points < FEWEST:
+        return 1.0
+    ratio = float(t.ppf(1 - SIGNIFICANT / 2, points - 2))
+    return float(ratio / np.sqrt(points - 2 + ratio**2))
+
+
+def trend(values: pd.Series, by: pd.Series, *, rises: bool) -> tuple[bool | None, str]:
+    """Whether values rise (or fall) further than chance would have them, and in words; None of too few.
+
+    >>> trend(pd.Series([1, 2, 3, 5, 8]), pd.Series([5, 10, 15, 20, 25]), rises=True)
+    (True, 'rank correlation 1.00 of 5, chance alone stays below 0.88')
+    >>> trend(pd.Series([1, 2, 3]), pd.Series([5, 10, 15]), rises=True)
+    (None, 'rank correlation 1.00 of 3, which are too few to tell')
+    """
+    found, points = rank_correlation(values, by), len(values)
+    words = f"rank correlation {found:.2f} of {points}"
+    if points < FEWEST:
+        return None, f"{words}, which are too few to tell"
+    least = least_correlation(points)
+    return bool(found >= least if rises else found <= -least), f"{words}, chance alone stays below {least:.2f}"

@@ -13,8 +13,10 @@ import pandas as pd
 from optmodels import registry
 from optmodels.errors import InputError, unknown, whole
 from optmodels.metrics.utility import Protocol, utility
+from optmodels.metrics.utility.classifiers import checked_classifiers
 from optmodels.parallel import in_parallel
 from optmodels.problem import Formulation
+from optmodels.solver import FrontSolver, Solver
 from optmodels.table import Table
 from optmodels.tuning.candidates import LADDER, TuningPoint, candidates, frame_of, ladder
 from optmodels.tuning.rules import RULES, Scores, Stakes, chosen
@@ -65,6 +67,13 @@ class Tuning:
             found |= {"objective": "lambda", "lam": float(f"{self.choice.lam:.3g}")}
         return found
 
+    @property
+    def wish(self) -> dict[str, float]:
+        """The loss and the entropy of the choice, where its parameters alone do not lead there; else nothing."""
+        if not self.choice.entropy or {"n_clusters", "lam"} <= self.parameters.keys():
+            return {}
+        return {"loss": float(f"{self.choice.loss:.4g}"), "entropy": float(f"{self.choice.entropy:.4g}")}
+
     def lines(self) -> list[str]:
         """The choice, the rule and how sure it is, in sentences."""
         one, sizes = self.choice, self.repeated
@@ -75,7 +84,7 @@ class Tuning:
             f"k = {one.k}, {one.classes} classes of {self.records / one.classes:.1f} on average"
             + (
                 ""
-                if np.isnan(one.lam)
+                if "lam" not in self.parameters
                 else f", lambda = {one.lam:.3g} (any from {one.low:.3g} to {one.high:.3g})"
                 if one.high < np.inf
                 else f", any lambda from {one.low:.3g} on"
@@ -85,6 +94,10 @@ class Tuning:
         ]
         if np.isnan(one.lam) and one.entropy:
             told.append("No weight lambda leads to this point: it lies above a line between two others of its front.")
+        if self.wish:
+            told.append(
+                f"What '{self.model.name}' can be told does not lead there; a wish for this loss and entropy does."
+            )
         if len(sizes):
             told.append(
                 f"How sure: {int((sizes['k'] == one.k).sum())} of {len(sizes)} repetitions on {_PART:.0%} of the "
@@ -161,6 +174,8 @@ def tune(
         raise unknown("rule", rule, RULES)
     whole("repeats", repeats, 0)
     whole("evaluations", evaluations, 1)
+    checked_classifiers((classifier,))
+    _check_fronts(solver)
     stakes = Stakes(cost, harm)
     model = _model(formulation, parameters)
     if rule == "one-se" and table.target is None:
@@ -198,6 +213,20 @@ def tune(
     ]
     repeated = pd.DataFrame(again, columns=["k", "classes", "size", "lam", "lost"])
     return Tuning(rule, choices[0], listed, repeated, model, table.n, everyone, tuple(remarks))
+
+
+def _check_fronts(solver: str) -> None:
+    """Raise unless a solver finds fronts in so many evaluations."""
+    if _finds_fronts(registry.solver(solver)):
+        return
+    able = [name for name in registry.solver_names() if _finds_fronts(registry.solver(name))]
+    raise InputError(
+        f"'{solver}' finds no front in a number of evaluations, which tune needs; these do: {', '.join(able)}."
+    )
+
+
+def _finds_fronts(kind: type[Solver]) -> bool:
+    return issubclass(kind, FrontSolver) and "evaluations" in kind.options()
 
 
 def _model(formulation: str | Formulation, parameters: Mapping[str, Any]) -> Formulation:

@@ -26,7 +26,7 @@ PROMISED = {
         "table_b5",
         "tables_8_11",
         "tables_c8_c9",
-        "figure_3",
+        *("figure_3", "figure_b1"),
         "like_for_like",
         "tables_9_11_pairs",
         *("table_7", "table_b7", "tables_c10_c11", "grid_a1"),
@@ -40,6 +40,8 @@ PROMISED = {
     "microaggregation": {"losses"},
 }
 real_data = pytest.mark.skipif("OPTMODELS_DATA" not in os.environ, reason="OPTMODELS_DATA names no folder with data")
+
+pytestmark = pytest.mark.xdist_group("studies")  # in one process, which runs them once
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from formulations import Microaggregation, MoObam
 from optmodels import Table
 from optmodels.cli import app
 from optmodels.errors import InputError
+from optmodels.problem import wished
 from optmodels.tuning import tune
 from optmodels.tuning.candidates import LADDER, TuningPoint, candidates, ladder, weighed
 from optmodels.tuning.rules import Scores, Stakes, chosen, knee, within_one_error
@@ -135,7 +136,28 @@ def test_what_cannot_be_tuned_is_said(people: Table) -> None:
         tune(Table(people.frame[["age", "ill"]], quasi={"age": "numeric"}, sensitive="ill"), rule="one-se")
     with pytest.raises(InputError, match="made already"):
         tune(people, Microaggregation(k=2), distinct_l=2)
+    with pytest.raises(InputError, match="'mdav' finds no front in a number of evaluations"):
+        tune(people, solver="mdav")
+    with pytest.raises(InputError, match="There is no classifier 'lt'"):
+        tune(people, rule="one-se", classifier="lt", repeats=1000)  # before anything is searched
     assert ladder(10) == (2, 3)
+
+
+def test_what_parameters_alone_do_not_lead_to_is_wished_for(people: Table) -> None:
+    found = tune(people, rule="cost", repeats=0, evaluations=40, jobs=1)
+    fixed = replace(found, choice=replace(found.choice, low=0.1, high=0.2))
+    assert not fixed.wish
+    assert not any("wish" in line for line in fixed.lines())
+    bent = replace(fixed, choice=replace(fixed.choice, low=float("nan")))
+    assert set(bent.wish) == {"loss", "entropy"}
+    free = tune(people, "majeed-hwang", rule="cost", repeats=0, evaluations=20, jobs=1, weights={"age": 100.0})
+    assert set(free.parameters) == {"k"}
+    assert free.wish == pytest.approx({"loss": free.choice.loss, "entropy": free.choice.entropy}, rel=1e-3)
+    said = free.lines()
+    assert not any("lambda =" in line for line in said), "majeed-hwang has no lambda"
+    assert any("a wish for this loss and entropy does" in line for line in said)
+    problem = wished(free.model.build(people), free.wish)
+    assert "distortion" in problem.evaluate(free.choice.labels).values
 
 
 def test_the_command_chooses_writes_and_says_what_comes_next(people: Table, tmp_path) -> None:
