@@ -16,11 +16,11 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs=2 lint $(VENV)/.compiled
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 # Every formulation, task, condition and solver, solved: what `optmodels list matrix` says, cell by cell.
 matrix: $(VENV)/.installed-dev $(VENV)/.compiled
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m matrix tests/contracts/test_matrix.py
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m matrix tests/contracts/test_matrix.py
 
 # Is anything wrong ever released? Random tables against brute force, mutations, faults, damaged files; half an hour.
 trust: $(VENV)/.installed-dev $(VENV)/.compiled
@@ -31,7 +31,8 @@ lowest:
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet --upgrade pip
 	$(PYTHON) -c 'import tomllib; \
-		wanted = tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"]; \
+		project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+		wanted = project["dependencies"] + project["optional-dependencies"]["transport"]; \
 		print("\n".join(one.replace(">=", "==") for one in wanted))' > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet -r .venv-lowest/lowest.txt --editable . pytest pytest-xdist hypothesis
 	.venv-lowest/bin/python -m pytest -n $(WORKERS) tests/optmodels

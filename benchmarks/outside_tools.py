@@ -77,7 +77,8 @@ def written(number: int, place: Path) -> tuple[Path, dict[str, float]]:
         sensitive="illness",
         **({"ordered": "illness"} if numeric else {"nominal": "illness"}),  # type: ignore[arg-type]
     )
-    classes = max(1, n // int(draw.integers(2, 9)))
+    size = int(draw.integers(2, 9) if number % 4 < 2 else draw.integers(20, 60))  # large ones mostly have every value
+    classes = max(1, n // size)
     made = release(table, draw.permutation(n) % classes, promise=Conditions(k=2))
     path = made.to_csv(place / f"{number}.csv")
     found = made.audit.sensitive["illness"]

@@ -22,9 +22,9 @@ import multiprocessing
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
-from itertools import combinations, product
+from itertools import product
 from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter
@@ -219,19 +219,6 @@ def taken() -> list[tuple[str, str, str, str]]:
     return found
 
 
-def covering(known: list[Case]) -> list[Case]:
-    """Few cases in which every two properties meet that meet in any, the same ones every time."""
-    pairs = [set(combinations(asdict(case).items(), 2)) for case in known]
-    order = np.random.default_rng(0).permutation(len(known)).tolist()
-    missing, chosen = set().union(*pairs), set()
-    for least in range(15, 0, -1):
-        for place in order:
-            if len(pairs[place] & missing) >= least:
-                missing -= pairs[place]
-                chosen.add(place)
-    return [known[place] for place in sorted(chosen)]
-
-
 def report(results: list[dict[str, Any]], most: int) -> None:
     crashed = [one for one in results if one["error"]]
     frame = pd.DataFrame([one for one in results if not one["error"]])
@@ -265,7 +252,9 @@ def main() -> None:
         key, _, value = part.partition("=")
         wanted = [case for case in wanted if str(getattr(case, key)) in value.split("|")]
     if arguments.quick:
-        wanted = covering(wanted)
+        from optmodels import matrix
+
+        wanted = matrix.covering(wanted, [field.name for field in fields(Case)])
     known: dict[Case, dict[str, Any]] = {}
     if arguments.out.exists():
         for line in arguments.out.read_text().splitlines():

@@ -223,7 +223,7 @@ def _conditions(problem: Problem) -> dict[str, Any]:
             levels,
             ordered=table.sensitive_ordered[place],
             hierarchy=table.hierarchies.get(name),
-            texts=lambda texts=texts: texts,  # type: ignore[misc]
+            texts=texts.copy,
             by_rank=lambda: False,
         )
         codes[name] = table.sensitive_codes[:, place]

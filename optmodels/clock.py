@@ -48,6 +48,10 @@ class _Meter(event.Listener):  # type: ignore[misc]
     def seconds(self) -> float:
         return perf_counter() - self.now()
 
+    @property
+    def at_work(self) -> bool:
+        return self._depth > 0
+
     def on_start(self, started: event.Event) -> None:
         kernel = started.data["dispatcher"]
         if self._depth == 0:
@@ -104,6 +108,15 @@ def compile_seconds() -> float:
     True
     """
     return _meter.seconds
+
+
+def compiling() -> bool:
+    """Whether a kernel is being compiled at this moment, in whichever thread.
+
+    >>> compiling()
+    False
+    """
+    return _meter.at_work
 
 
 @contextmanager

@@ -6,9 +6,9 @@ such a problem; a formulation or a solver that cannot be loaded or asked has its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
@@ -149,6 +149,25 @@ def cells(
             for name, solver in found.items():
                 claims, reason = _claims(solver, problem, front=task == "pareto")
                 yield Cell(formulation, task, condition, name, reason is None, claims, reason)
+
+
+def covering(all_of_them: Iterable[Made], properties: Sequence[str]) -> list[Made]:
+    """Few of them in which every two properties meet that meet in any, the same ones every time.
+
+    >>> some = cells(solvers=["mdav", "columns"], conditions=["k", "delta"])
+    >>> len(covering(some, ["formulation", "condition"]))
+    14
+    """
+    known = list(all_of_them)
+    pairs = [set(combinations(((name, getattr(one, name)) for name in properties), 2)) for one in known]
+    order = np.random.default_rng(0).permutation(len(known)).tolist()
+    missing, chosen = set().union(*pairs), set()
+    for least in range(max(map(len, pairs), default=0), 0, -1):
+        for place in order:
+            if len(pairs[place] & missing) >= least:
+                missing -= pairs[place]
+                chosen.add(place)
+    return [known[place] for place in sorted(chosen)]
 
 
 def _ready(name: str) -> Solver | str:

@@ -23,6 +23,7 @@ Measure = Callable[[Labels], float]
 # The name of whatever a problem itself makes small or large.
 OWN = "loss"
 SUPPRESSED = "suppressed"
+ENTROPY = "entropy"
 TAU = 0.05
 CLASSIFIER = "lr"  # learns little by heart, so that its scores tell partitions apart
 
@@ -150,7 +151,7 @@ def _utility(table: Table, classifier: str) -> Measure:
 
 
 QUANTITIES: Mapping[str, Quantity] = {
-    "entropy": Quantity(
+    ENTROPY: Quantity(
         "bits: sum over sensitive attributes of the least entropy of a class", _entropy, lambda _: 0.0, "max"
     ),
     "entropy-least-sum": Quantity(

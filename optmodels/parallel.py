@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -149,9 +149,21 @@ def in_parallel(work: Callable[[int], Result], count: int, jobs: int | None = No
     if at_a_time <= 1:
         return (_on_one_thread(work, number) for number in range(count))
     found: Iterator[Result] = Parallel(n_jobs=at_a_time, return_as="generator")(
-        delayed(_on_one_thread)(work, number) for number in range(count)
+        delayed(_elsewhere)(work, number, _settings()) for number in range(count)
     )
     return found
+
+
+def _elsewhere(work: Callable[[int], Result], number: int, settings: Mapping[str, str]) -> Result:
+    """In a process that may have been kept from earlier work, and has the settings of then."""
+    for name in _settings().keys() - settings.keys():
+        del os.environ[name]
+    os.environ.update(settings)
+    return _on_one_thread(work, number)
+
+
+def _settings() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("OPTMODELS_")}
 
 
 def _on_one_thread(work: Callable[[int], Result], number: int) -> Result:

@@ -91,12 +91,17 @@ def value_order(frame: pd.DataFrame) -> NDArray[np.intp]:
 def _centroids(table: Table, name: str, labels: Labels) -> pd.Series:
     if table.kinds[name] == "numeric":
         column = table.measured.index(name)
-        values, places = table.values[:, column], mean_decimals(table.decimals[name], float(table.ranges[column]))
+        values, own = table.values[:, column], table.decimals[name]
+        places, kind = mean_decimals(own, float(table.ranges[column])), table.frame[name].dtype
         means = _means(values, labels)
         if places is not None:
             equal = np.bincount(labels, weights=values != means[labels]) == 0
+            if own is not None:
+                equal &= rounded(means, own) == means  # what fills a gap has more decimals than was measured
             means = np.where(equal, means, rounded(means, places)) + 0.0  # a mean of -0.2 is 0, and not -0
-        return pd.Series(means[labels], name=name).astype(table.frame[name].dtype)
+        if own == 0 and (values != np.rint(values)).any():
+            kind = np.dtype(np.int64)  # whole numbers, which are floating ones for what filled their gaps
+        return pd.Series(means[labels], name=name).astype(kind)
     found = _level_histograms(table, name, labels)
     if table.kinds[name] == "ordinal":
         before = np.concatenate([[0], np.cumsum(found.sizes)[:-1]])

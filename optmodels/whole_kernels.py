@@ -74,7 +74,8 @@ class Library(numba_codegen.JITCodeLibrary):  # type: ignore[misc]
         self._raise_if_finalized()
         whole = self._final_module
         for library in self._called():
-            self._reload_init.update(library._reload_init)
+            if hasattr(self, "_reload_init"):  # not before numba 0.61: what is to be run when code is loaded again
+                self._reload_init.update(library._reload_init)
             module = library._module() if isinstance(library, Library) else library._get_module_for_linking()
             whole.link_in(module, preserve=True)
         _keep_recursive(whole)

@@ -221,11 +221,12 @@ def _places(place: Path) -> Iterator[Outcome]:
         out.parent.mkdir()
         done = _run([*words, str(out)], lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)))
         yield f"no room for a {ending[1:]} file", _refused(done, out)
-    with _small_disk(place / "disk") as disk:
-        if disk is not None:
-            for ending in (".csv", ".parquet"):
-                out = disk / f"release{ending}"
-                yield f"a full disk, {ending[1:]}", _refused(_run([*words, str(out)]), out)
+    for kilobytes in (4, 16, 48):  # the last has room for a Parquet file of 46 KB, but not for its promise
+        with _small_disk(place / f"disk{kilobytes}", kilobytes) as disk:
+            if disk is not None:
+                for ending in (".csv", ".parquet"):
+                    out = disk / f"release{ending}"
+                    yield f"a full disk, {ending[1:]}", _refused(_run([*words, str(out)]), out)
     if os.geteuid() != 0:  # whom nothing is read-only to
         (place / "closed").mkdir(mode=0o555)
         out = place / "closed" / "release.csv"
@@ -233,10 +234,11 @@ def _places(place: Path) -> Iterator[Outcome]:
 
 
 @contextmanager
-def _small_disk(place: Path) -> Iterator[Path | None]:
-    """A disk of 64 KB, where this machine lets us have one."""
+def _small_disk(place: Path, kilobytes: int) -> Iterator[Path | None]:
+    """A disk of so few KB, where this machine lets us have one."""
     place.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True)
+    size = f"size={kilobytes}k"
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", str(place)], capture_output=True)
     try:
         yield place if mounted.returncode == 0 else None
     finally:

@@ -30,6 +30,8 @@ Free = Literal["free"]
 
 # Beyond so many distances in one pass of k-means, centres come from mini-batches.
 _WHOLE_BATCHES = 20_000_000
+# And so many of these in all, which is a matter of seconds: no time limit runs before a problem is posed.
+_BATCHED = 4_000_000_000
 # Starts of k-means have so many distances between them: a problem is to be posed in seconds.
 _ALL_STARTS = 10_000_000
 
@@ -116,6 +118,16 @@ class Aminifar(Formulation):
         centres = k_means(points, m, self.n_init, seed) if self.centres is None else self._given(table, m)
         return AminifarProblem(table, self, conditions, points, centres)
 
+    def caution(self, table: Table) -> str:
+        """That without alpha nobody looks at sensitive values, where there are any and no condition is about them."""
+        asked = self.alpha, self.floor
+        if asked != (None, None) or self.conditions(2) != Conditions(2, suppress=self.suppress) or not table.sensitive:
+            return ""
+        return (
+            "Without alpha this is the paper's baseline without diversity: sensitive values have no say in classes. "
+            "Give alpha, such as --param alpha=1.5, or conditions, such as --distinct-l 2."
+        )
+
     @property
     def shares(self) -> ShareBounds:
         """What alpha and floor ask of sensitive values."""
@@ -176,7 +188,7 @@ class AminifarProblem(BalancedProblem):
 
     def assignment(self) -> Assignment:
         """The bounds of the classes, and how to move the centres."""
-        return replace(super().assignment(), recentred=self.recentred)
+        return self._assignment(self.recentred)
 
     def recentred(self, labels: Labels) -> AminifarProblem:
         """The same problem around the means of the classes of a partition."""
@@ -263,8 +275,15 @@ def k_means(points: Floats, m: int, n_init: int, seed: int) -> Floats:
             method = KMeans(m, n_init=starts, random_state=seed)
         else:
             # Scattered random records are a good start at this size, where k-means++ alone would take minutes.
+            rounds = int(np.clip(_BATCHED // (len(points) * m), 2, 20))
             method = MiniBatchKMeans(
-                m, init="random", n_init=1, batch_size=max(1024, 2 * m), max_iter=20, random_state=seed
+                m,
+                init="random",
+                n_init=1,
+                batch_size=max(1024, 2 * m),
+                max_iter=rounds,
+                compute_labels=False,
+                random_state=seed,
             )
         centres = method.fit(points).cluster_centers_
     return np.ascontiguousarray(centres, np.float64)

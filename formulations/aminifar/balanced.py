@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from math import ceil, exp, log
@@ -118,6 +118,9 @@ class BalancedProblem(Problem):
 
     def assignment(self) -> Assignment:
         """The bounds of the classes, and what a partition's distance is."""
+        return self._assignment()
+
+    def _assignment(self, recentred: Callable[[Labels], Problem] | None = None) -> Assignment:
         return Assignment(
             least=self.least,
             most=self.most,
@@ -134,6 +137,7 @@ class BalancedProblem(Problem):
             beyond_bounds=self.beyond_bounds,
             held=self.held,
             better_than=self.better_than,
+            recentred=recentred,
         )
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from math import log
 from typing import TYPE_CHECKING, ClassVar, Literal, Self, get_args
@@ -180,16 +179,12 @@ class MoObamProblem(SpreadProblem):
         part.nearness = None if self.nearness is None else self.nearness.take(rows)
         return part
 
-    def with_entropy(self, least: Sequence[float]) -> MoObamProblem:
+    def with_entropy(self, least: Sequence[float]) -> Self:
         """The same problem with a least entropy in bits for each sensitive attribute."""
         bits = _checked(least, self.table)
         assert bits is not None
-        bounded = copy(self)
+        bounded = super().with_entropy(bits.tolist())
         bounded.formulation = replace(self.formulation, least_entropy=tuple(bits.tolist()))
-        bounded.conditions = self.formulation.conditions(self.formulation.k, least_entropies=_as_l(bits, self.table))
-        asked = self.formulation.conditions(self.formulation.k)
-        own = np.log([asked.of(name).entropy_l or 1.0 for name in self.table.sensitive])
-        bounded.test = self.test.with_entropies(np.maximum(bits * log(2), own))
         return bounded
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,11 +80,12 @@ def check_kept(kept: Kept | None, allowed: Collection[str] = ()) -> None:
     found = [] if kept is None else [name for name in kept.near_unique if name not in allowed]
     if kept is not None and found:
         shares = ", ".join(f"'{name}' ({kept.columns[name]:.0%} of the records)" for name in found)
+        typed = shlex.quote(",".join(found))
         raise InputError(
             f"In these columns, which are to be kept as they are, most records have a value that nobody else has: "
             f"{shares}. Whoever knows it finds the person, whatever k is. Drop them with --others drop or --identifier "
-            f"{','.join(found)}, name them as quasi-identifiers, or, if nobody can know them, keep them with "
-            f"--allow-unique {','.join(found)}."
+            f"{typed}, name them as quasi-identifiers, or, if nobody can know them, keep them with "
+            f"--allow-unique {typed}."
         )
 
 

@@ -59,6 +59,10 @@ class Ground:
     ordered: Mapping[str, bool]
     hierarchies: Mapping[str, Hierarchy]
 
+    def __post_init__(self) -> None:
+        # pandas finds this out when first asked, and two threads that ask at once may be told that it is not so
+        assert all(values.is_unique for values in self.levels.values()), "a level is there twice"
+
 
 def part_audit(
     frame: pd.DataFrame,

@@ -44,24 +44,19 @@ def decode_all(
     units: Units, test: ClassTest, asked: AlsoMeasured, numeric: Floats, codes: Codes, fixed: bool, mend: bool
 ) -> Partitions:
     """Decode and measure matrices of centroids, numeric (m, centroids, d) and codes (m, centroids, c)."""
-    many, s = len(numeric), len(test.starts) - 1
-    labels = np.empty((many, len(units.counts)), np.int32)
-    prices, closeness = np.empty(many), np.empty(many)
-    classes, homogeneous, missing = np.empty(many, np.int64), np.empty(many, np.int64), np.empty(many, np.int64)
-    entropies, linkable = np.empty((many, s)), np.zeros((many, len(asked.taus)), np.int64)
-    for i in range(many):
+    found: Partitions = _unmeasured(test, asked, np.empty((len(numeric), len(units.counts)), np.int32))
+    for i in range(len(numeric)):
+        labels = found.labels[i]
         sizes = np.zeros(numeric.shape[1], np.int64)
         counts = np.zeros((numeric.shape[1], test.starts[-1]), np.int64)
-        assign(units, numeric[i], codes[i], labels[i])
-        count(units, labels[i], sizes, counts)
+        assign(units, numeric[i], codes[i], labels)
+        count(units, labels, sizes, counts)
         if mend:
-            missing[i] = mend_classes(units, test, numeric[i], codes[i], fixed, labels[i], sizes, counts)
+            found.missing[i] = mend_classes(units, test, numeric[i], codes[i], fixed, labels, sizes, counts)
         else:
-            missing[i] = records_lacking(test, sizes, counts, fixed)
-        prices[i], classes[i], homogeneous[i], closeness[i] = _values_of(
-            units, test, asked, labels[i], sizes, counts, entropies[i], linkable[i]
-        )
-    return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
+            found.missing[i] = records_lacking(test, sizes, counts, fixed)
+        _measure(units, test, asked, found, i, sizes, counts)
+    return found
 
 
 @kernel
@@ -69,37 +64,42 @@ def measure_all(
     units: Units, test: ClassTest, asked: AlsoMeasured, labels: NDArray[np.int32], n_classes: int
 ) -> Partitions:
     """Measure partitions that were made elsewhere, one per row: the class of each unit."""
+    found: Partitions = _unmeasured(test, asked, labels)
+    for i in range(len(labels)):
+        sizes = np.zeros(n_classes, np.int64)
+        counts = np.zeros((n_classes, test.starts[-1]), np.int64)
+        count(units, labels[i], sizes, counts)
+        found.missing[i] = records_lacking(test, sizes, counts, False)
+        _measure(units, test, asked, found, i, sizes, counts)
+    return found
+
+
+@part
+def _unmeasured(test: ClassTest, asked: AlsoMeasured, labels: NDArray[np.int32]) -> Partitions:
+    """Room for what is measured of every row of labels."""
     many, s = len(labels), len(test.starts) - 1
     prices, closeness = np.empty(many), np.empty(many)
     classes, homogeneous, missing = np.empty(many, np.int64), np.empty(many, np.int64), np.empty(many, np.int64)
     entropies, linkable = np.empty((many, s)), np.zeros((many, len(asked.taus)), np.int64)
-    for i in range(many):
-        sizes = np.zeros(n_classes, np.int64)
-        counts = np.zeros((n_classes, test.starts[-1]), np.int64)
-        count(units, labels[i], sizes, counts)
-        missing[i] = records_lacking(test, sizes, counts, False)
-        prices[i], classes[i], homogeneous[i], closeness[i] = _values_of(
-            units, test, asked, labels[i], sizes, counts, entropies[i], linkable[i]
-        )
     return Partitions(labels, prices, classes, homogeneous, closeness, entropies, linkable, missing)
 
 
 @part
-def _values_of(
-    units: Units, test: ClassTest, asked: AlsoMeasured, labels: NDArray[np.int32], sizes: Ints,
-    counts: NDArray[np.int64], entropies: Floats, linkable: Ints,
-) -> tuple[float, int, int, float]:  # fmt: skip
-    """Price, classes, homogeneous records and closeness of a partition; writes its entropies and linkable records."""
-    classes = 0
+def _measure(
+    units: Units, test: ClassTest, asked: AlsoMeasured, found: Partitions, i: int, sizes: Ints,
+    counts: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Write what partition i is worth: all but what its classes lack."""
+    found.classes[i] = 0
     for size in sizes:
         if size > 0:
-            classes += 1
+            found.classes[i] += 1
             for t in range(len(asked.taus)):
                 if size * asked.taus[t] < 1.0:
-                    linkable[t] += size
-    homogeneous = _diversity(test, sizes, counts, entropies)
-    closeness = _furthest(test, sizes, counts) if asked.closeness else 0.0
-    return _spread(units, labels, sizes), classes, homogeneous, closeness
+                    found.linkable[i, t] += size
+    found.prices[i] = _spread(units, found.labels[i], sizes)
+    found.homogeneous[i] = _diversity(test, sizes, counts, found.entropies[i])
+    found.closeness[i] = _furthest(test, sizes, counts) if asked.closeness else 0.0
 
 
 @part

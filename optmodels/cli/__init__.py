@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from optmodels.cli import (
     anonymize,
     audit,
+    best,
     certificate,
     demo,
     explore,
@@ -124,6 +125,7 @@ app.command(epilog="Example: optmodels synthesize health --rows 1000000 --out he
 app.command("warm-up")(warm_up.warm_up)
 app.add_typer(study.app, name="study")
 app.add_typer(certificate.app, name="certificate")
+app.add_typer(best.app, name="best")
 
 
 def main() -> None:

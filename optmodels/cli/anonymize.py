@@ -53,6 +53,7 @@ def anonymize(
             rich_help_panel=options.SEARCH,
         ),
     ] = None,
+    resume: options.Resume = None,
     seed: options.Seed = 0,
     certificate: Annotated[
         Path | None,
@@ -74,9 +75,10 @@ def anonymize(
     """Anonymise a table: find classes of similar records, release one description for each, and audit the result."""
     from json import dumps
 
+    from optmodels import kept_search
     from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.certificate import lacks_certificate
-    from optmodels.cli import folder, publishing, show
+    from optmodels.cli import folder, publishing, resuming, show
     from optmodels.cli.guarding import guarded
     from optmodels.cli.output import Writer, check_outputs, page_writer
     from optmodels.cli.parts import formulation_of, on_dask, solver_of
@@ -100,6 +102,7 @@ def anonymize(
             "--report": report,
             "--save-roles": save_roles,
             "--certificate": certificate,
+            "--resume": resume,
         },
         inputs=[Path(data), roles, *columns.files],
         force=force,
@@ -110,6 +113,8 @@ def anonymize(
         raise InputError("--against is for a table that is read whole: for a folder, give --beta and --t themselves.")
     if wish is not None and into_folder:
         raise InputError("--wish is for a table that is solved whole, not for a folder of Parquet files.")
+    if resume is not None and into_folder:
+        raise InputError("--resume is for a table that is solved whole, not for a folder of Parquet files.")
     values = None if wish is None else numbers("--wish", wish)
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
@@ -152,9 +157,11 @@ def anonymize(
         raise RefusedError(f"--certificate: {reason}")
     with show.progress() as on_progress:
         limit = usual_limit(search, time_limit)
-        solution = search.solve(problem, time_limit=limit, seed=seed, on_progress=on_progress)
+        solution = search.solve(problem, time_limit=limit, seed=seed, on_progress=on_progress, resume=resume)
         if bound is not None and solution.labels is not None:
             solution = bounded(solution, time_limit=bound, on_progress=on_progress)
+            if resume is not None:
+                kept_search.save(resume, problem, kept_search.SoFar.of(solution), front=False)
     origin = source(data) if report or out or certificate else None
     further: list[tuple[Path, Writer]] = [(save_roles, table.roles.save)] if save_roles else []
     if certificate is not None and solution.labels is not None:
@@ -170,5 +177,5 @@ def anonymize(
         source=origin,
         further=further,
         json=json,
-        remark=said(time_limit, solution.stop),
+        remark=" ".join(filter(None, (said(time_limit, solution.stop), resuming.said(resume, solution.details)))),
     )

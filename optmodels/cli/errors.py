@@ -17,6 +17,12 @@ import typer
 from optmodels.errors import InputError, OptmodelsError, nearest
 
 DEBUG = "OPTMODELS_DEBUG"
+NO_MEMORY = (
+    "There is not enough memory for this: nothing was written. Take fewer records or columns, or a folder of "
+    "Parquet files, which is worked on part by part."
+)
+# How libraries that do not fit, and threads that get no stack, are reported by what loads and starts them.
+_OUT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
 @runtime_checkable
@@ -42,19 +48,22 @@ def exit_code(command: Callable[[], object]) -> int:
         # Python flushes stdout once more as it leaves; there is nobody left to read it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except MemoryError:
-        return tell(
-            "There is not enough memory for this: nothing was written. Take fewer records or columns, or a folder of "
-            "Parquet files, which is worked on part by part.",
-            1,
-        )
     except typer.Abort:
         return tell("Stopped: nothing was written.", 3)
     except Exception as error:
         if isinstance(error, UsageError):
             return tell(misuse(error), InputError.exit_code)
-        return tell(unexpected(error), 1)
+        return tell(NO_MEMORY if is_short_of_memory(error) else unexpected(error), 1)
     return returned if isinstance(returned, int) else 0
+
+
+def is_short_of_memory(error: BaseException | None) -> bool:
+    """Whether this, or what it followed from, is a want of memory, which is no mistake of ours."""
+    while error is not None:
+        if isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in _OUT_OF_MEMORY):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def tell(message: str, code: int) -> int:

@@ -73,6 +73,14 @@ TimeLimit = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Go on from the search that this file keeps, and keep it there: now and then, and when it ends.",
+        rich_help_panel=SEARCH,
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="One seed in, the same answer out.", rich_help_panel=SEARCH)]
 
 Out = Annotated[

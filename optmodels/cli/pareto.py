@@ -56,6 +56,15 @@ def pareto(
         ),
     ] = None,
     time_limit: options.TimeLimit = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE|FOLDER",
+            help="Go on from the search that this file keeps, and keep it there: now and then, and when it ends; or "
+            "from the front that 'pareto' left in this folder.",
+            rich_help_panel=options.SEARCH,
+        ),
+    ] = None,
     seed: options.Seed = 0,
     report: options.Report = None,
     json: options.Json = False,
@@ -64,7 +73,7 @@ def pareto(
     """Find the best compromises between objectives: a folder with the front, from which points can be released."""
     from optmodels import front_folder
     from optmodels.audit.kept import check_kept, kept_columns
-    from optmodels.cli import show
+    from optmodels.cli import resuming, show
     from optmodels.cli.guarding import guarded
     from optmodels.cli.output import check_outputs, made_folder, page_writer, put_json, write_together
     from optmodels.cli.parts import formulation_of, front_solver_of
@@ -82,7 +91,8 @@ def pareto(
     with made_folder(out):
         files = {name: out / name for name in front_folder.NAMES}
         inputs = [Path(data), roles, *columns.files]
-        asked_for = {"--report": report, **{f"--out: {name}": path for name, path in files.items()}}
+        kept = None if resume is None or resume.is_dir() else resume
+        asked_for = {"--report": report, "--resume": kept, **{f"--out: {name}": path for name, path in files.items()}}
         check_outputs(asked_for, inputs=inputs, force=force)
         table = table_of(data, asked, roles)
         check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
@@ -90,9 +100,12 @@ def pareto(
         problem = front_folder.with_objectives(
             guarded(model, table, names("--against", against or ())).build(table, seed), wanted
         )
+        start = resuming.front_in(resume, problem, source["sha256"]) if resume is not None and kept is None else None
         with show.progress() as on_progress:
             limit = usual_limit(search, time_limit) if search.name != "auto" else time_limit
-            front = search.pareto(problem, time_limit=limit, seed=seed, on_progress=on_progress)
+            front = search.pareto(
+                problem, time_limit=limit, seed=seed, on_progress=on_progress, start=start, resume=kept
+            )
         if not len(front):
             if json:
                 put_json(_document(front, out))
@@ -107,8 +120,9 @@ def pareto(
     show.say("Of the knee:")
     show.lost(front.knee().attribute_losses)
     show.orders_guessed(front.problem.table.order_guessed)
-    if remark := said(time_limit, str(front.details["stop"])):
-        show.say(remark)
+    for remark in (said(time_limit, str(front.details["stop"])), resuming.said(kept, front.details)):
+        if remark:
+            show.say(remark)
     show.say(
         f"Written: {show.escaped(out)}/ with the front (front.csv, front.html) and all that is needed to release a "
         f"point: optmodels release {show.escaped(out)} --point knee --out release.csv"

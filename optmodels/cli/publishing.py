@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # What `auto` chose and why, what a swarm's particles break, blocks, the k that MASS chose and its point of a front.
 _FURTHER = (
     *("chosen", "because", "faithful", "blocks", "blocks_optimise", "blocks_merged", "one_block", "workers_lost"),
-    *("contradicted_bound", "k", "optimum"),
+    *("contradicted_bound", "k", "optimum", "resumed", "not_kept"),
 )
 
 
@@ -127,11 +127,14 @@ def publish(
     show.cleaned(solution.problem.table)
     show.people(solution.problem.table, release.audit, solution.problem.conditions)
     show.before_and_after(solution.problem.table, release, solution)
+    show.weights(solution.problem.table)
     show.lost(release.audit.attribute_loss)
     show.orders_guessed(solution.problem.table.order_guessed)
     show.kept(release.audit.to_dict())
-    if remark:
-        show.say(remark)
+    problem = solution.problem
+    for said in (problem.formulation.caution(problem.table), remark):
+        if said:
+            show.say(said)
     for path, _ in files:
         show.say(f"Written: {show.escaped(path)}")
 

@@ -64,6 +64,8 @@ def _weights(option: str, texts: Iterable[str]) -> dict[str, Any] | str:
     ({'age': 2}, 'importance')
     """
     typed = list(texts)
+    if "importance" in typed and len(typed) > 1:
+        raise InputError(f"{option} importance finds out what all columns count: leave out the numbers, or the word.")
     return "importance" if typed == ["importance"] else _literals(option, typed)
 
 

@@ -157,6 +157,13 @@ def lost(attribute_loss: Mapping[str, float]) -> None:
         )
 
 
+def weights(table: Table) -> None:
+    """What each quasi-identifier counts, where they do not all count the same."""
+    if len(set(table.weights.values())) > 1:
+        counted = ", ".join(f"{escaped(name)} [bold]{weight:g}[/]" for name, weight in table.weights.items())
+        say(f"Weights of quasi-identifiers: {counted}.")
+
+
 def orders_guessed(guessed: Mapping[str, bool]) -> None:
     """Whether numbers count as names or in their order, loudly where nobody said it: t means one or the other."""
     for name, ordered in guessed.items():

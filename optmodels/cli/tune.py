@@ -109,7 +109,7 @@ def tune(
         )
     if out is not None:
         write_together([(out, lambda file: found.candidates.to_csv(file, index=False))])
-    command = _command(data, formulation, found.parameters)
+    command = _command(data, formulation, found.parameters, found.wish)
     best = found.candidates.sort_values("lost").groupby("k", sort=True).first().reset_index()
     if report is not None:
         text = page(list(found.lines()), found.parameters, best, command, source(data))
@@ -142,7 +142,10 @@ def tune(
         show.say(f"Written: {show.escaped(report)}")
 
 
-def _command(data: str, formulation: str, parameters: dict[str, Any]) -> str:
+def _command(data: str, formulation: str, parameters: dict[str, Any], wish: dict[str, float]) -> str:
     """The command that anonymises with what was chosen; other options of this one go along."""
-    more = " ".join(f"--param {name}={value}" for name, value in parameters.items() if name != "k")
-    return f"optmodels anonymize {data} --formulation {formulation} --k {parameters['k']} {more} --out release.csv"
+    words = ["optmodels anonymize", data, "--formulation", formulation, "--k", str(parameters["k"])]
+    words += [f"--param {name}={value}" for name, value in parameters.items() if name != "k"]
+    if wish:
+        words += ["--wish", ",".join(f"{name}={value:g}" for name, value in wish.items())]
+    return " ".join([*words, "--out release.csv"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from optmodels.cli.promise import CONDITION_OPTIONS, option_of
+from optmodels.cli.promise import CONDITION_OPTIONS, SUPPRESSION_OPTIONS, option_of
 
 # What scripts call roles, and what is typed instead where that is not the same word.
 _ROLES = {
@@ -21,7 +21,7 @@ _PARAMETERS = ("objective", "levels", "threshold", "least_loss", "n_clusters", "
 _SOLVER_OPTIONS = ("swarm", "backend", "address", "cut", "solver", "faithful", "inner", "iterations", "evaluations")
 _PLAIN = ("group_rows", "time_limit")  # keyword arguments whose option is the same word
 
-_NAMES = "|".join(sorted(CONDITION_OPTIONS, key=len, reverse=True))
+_NAMES = "|".join(sorted((*CONDITION_OPTIONS, *SUPPRESSION_OPTIONS), key=len, reverse=True))
 _UNTYPED = r"(?<![\w.-])(?<!--param )(?<!--option )"  # not a part of something longer, nor of an option
 _QUOTED = r"'([^']*)'"
 

@@ -45,7 +45,7 @@ class Conditions(SensitiveConditions):
     def __post_init__(self) -> None:
         finite("suppress", self.suppress, "it is the largest share of records that may be left out")
         if self.suppress >= 1:
-            raise InputError(f"suppress is a share of the records and below 1, not {self.suppress!r}.")
+            raise InputError(f"suppress={self.suppress!r} is no share of the records: it must be below 1.")
         if isinstance(self.k, bool) or not isinstance(self.k, (int, np.integer)) or self.k < 2:
             raise InputError(f"k must be a whole number of at least 2, not {self.k!r}: a class of one is a person.")
         for name, by in self._named().items():

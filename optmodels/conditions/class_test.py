@@ -87,24 +87,34 @@ class ClassTest(NamedTuple):
     @property
     def of_records(self) -> ClassTest:
         """The test that counts records, and no people: it lets every class pass that this one does."""
-        if self.people < 0:
-            return self
-        values = int(self.starts[self.people])
+        return self if self.people < 0 else self._of(0, self.people)
+
+    def alone(self, j: int) -> ClassTest:
+        """The test of attribute j and of size alone: it lets every class pass that this one does."""
+        return self._of(j, j + 1)
+
+    def _of(self, one: int, end: int) -> ClassTest:
+        """The test of the attributes from `one` up to, and without, `end`."""
+        first, last = int(self.starts[one]), int(self.starts[end])
+        edge, edge_end = int(self.edge_starts[one]), int(self.edge_starts[end])
         return self._replace(
-            codes=self.codes[:, : self.people],
-            starts=self.starts[:-1],
-            distinct_l=self.distinct_l[:-1],
-            entropy=self.entropy[:-1],
-            recursive_c=self.recursive_c[:-1],
-            recursive_l=self.recursive_l[:-1],
-            t=self.t[:-1],
-            least_shares=self.least_shares[:, :values],
-            most_shares=self.most_shares[:, :values],
-            least_values=self.least_values[:-1],
-            shares=self.shares[:values],
-            order=self.order[:values],
-            edge_starts=self.edge_starts[:-1],
-            people=-1,
+            codes=self.codes[:, one:end] - np.int32(first),
+            starts=self.starts[one : end + 1] - first,
+            distinct_l=self.distinct_l[one:end],
+            entropy=self.entropy[one:end],
+            recursive_c=self.recursive_c[one:end],
+            recursive_l=self.recursive_l[one:end],
+            t=self.t[one:end],
+            least_shares=self.least_shares[:, first:last],
+            most_shares=self.most_shares[:, first:last],
+            least_values=self.least_values[one:end],
+            shares=self.shares[first:last],
+            order=self.order[first:last],
+            edge_starts=self.edge_starts[one : end + 1] - edge,
+            edge_low=self.edge_low[edge:edge_end],
+            edge_high=self.edge_high[edge:edge_end],
+            edge_weight=self.edge_weight[edge:edge_end],
+            people=self.people - one if one <= self.people < end else -1,
         )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import fsum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +19,20 @@ _MOST_PIVOTS = 10_000_000
 def dense_transport(costs: Floats, value: Indices, bounds: Bounds) -> tuple[NDArray[np.int64], float] | None:
     """The centre of each record at least cost, and a bound below every assignment; None where it does not apply.
 
-    It applies to plain transports: sizes alone, or given sizes and one bounded group, for which a centre has `floor`
-    places of its own, `cap - floor` open to everyone and the rest closed to it. POT's duals are believed only as far as
-    they prove something: whatever the prices of places, no assignment costs less than them and the records' least
-    reduced costs together.
+    It applies where POT is installed, an extra, to plain transports: sizes alone, or given sizes and one bounded group,
+    for which a centre has `floor` places of its own, `cap - floor` open to everyone and the rest closed to it. POT's
+    duals are believed only as far as they prove something: whatever the prices of places, no assignment costs less than
+    them and the records' least reduced costs together.
 
     >>> from optmodels.flow import sizes_only
     >>> costs = np.array([[0.0, 5.0], [1.0, 3.0], [2.0, 9.0], [4.0, 4.0]])
     >>> dense_transport(costs, np.zeros(4, np.int32), sizes_only([2, 2], [2, 2]))
     (array([0, 1, 0, 1]), 9.0)
     """
+    try:
+        from ot.lp import emd  # takes a while to import, and nothing else needs it
+    except ModuleNotFoundError:
+        return None
     n, m = costs.shape
     bounded = _bounded(bounds)
     spare = int(bounds.most.sum()) - n
@@ -48,7 +54,7 @@ def dense_transport(costs: Floats, value: Indices, bounds: Bounds) -> tuple[NDAr
         arcs = np.vstack([arcs, np.repeat([forbidden, 0.0], m)])
     used = np.flatnonzero(places)
     supply = np.concatenate([np.ones(n), np.full(1 if spare else 0, float(spare))])
-    solved = _simplex(np.ascontiguousarray(arcs[:, used]), supply, places[used].astype(np.float64), forbidden)
+    solved = _simplex(emd, np.ascontiguousarray(arcs[:, used]), supply, places[used].astype(np.float64), forbidden)
     if solved is None:
         return None
     chosen, bound = solved
@@ -65,10 +71,10 @@ def _bounded(bounds: Bounds) -> list[tuple[int, Ints, Ints]]:
     return [(group, bounds.floor[:, group], bounds.cap[:, group]) for group in groups]
 
 
-def _simplex(arcs: Floats, supply: Floats, places: Floats, forbidden: float) -> tuple[NDArray[np.int64], float] | None:
+def _simplex(
+    emd: Callable[..., Any], arcs: Floats, supply: Floats, places: Floats, forbidden: float
+) -> tuple[NDArray[np.int64], float] | None:
     """The place of each row's largest share, and the bound; None if there is no solution or POT gave up."""
-    from ot.lp import emd  # takes a while to import, and nothing else needs it
-
     plan, log = emd(supply, places, arcs, numItermax=_MOST_PIVOTS, log=True)
     if log["warning"] is not None or plan[arcs >= forbidden].any():
         return None

@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 
 from optmodels.flow.flow import Flow, sizes_only
 
-# The dense method is cubic; beyond this many classes the sparse one is faster.
-_DENSE = 1000
+# The dense method is cubic, but half as dear as the sparse one up to this many classes.
+_DENSE = 5000
 # Up to this many numbers (1 GB) the whole matrix is computed once rather than at every pass.
 _HELD = 125_000_000
 

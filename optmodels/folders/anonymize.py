@@ -9,19 +9,18 @@ what was written. No process holds more than a piece, a group or a part; all of 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import ceil
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from optmodels.audit import Audit
 from optmodels.audit.parts import Ground, Tally, merged_audit
-from optmodels.clock import now
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
 from optmodels.files import write_whole
 from optmodels.folders import groups, known_values
@@ -41,12 +40,12 @@ from optmodels.folders.pieces import (
 from optmodels.folders.promise import vouched_folder
 from optmodels.folders.routing import grow, merged_groups
 from optmodels.folders.seams import Members
+from optmodels.folders.steps import Steps
 from optmodels.problem import Formulation
 from optmodels.recoding import Method
 from optmodels.release.promise import promise_writer
 from optmodels.report import Described, Dossier, page
-from optmodels.solver import OnProgress, Progress
-from optmodels.solver.interrupt import Interrupt
+from optmodels.solver import OnProgress
 from optmodels.table.encoding import check_told_apart
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.roles import Roles
@@ -55,9 +54,8 @@ from optmodels.verifier import beside
 from solvers.blocks import USUAL, Blocks, blocks_optimise
 from solvers.blocks.scratch import scratch_folder
 from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
-from solvers.blocks.worker_pool import Step, WorkerPool, dask_client, worker_pool
+from solvers.blocks.worker_pool import Step, dask_client, worker_pool
 
-Result = TypeVar("Result")
 SeamCost = Mapping[str, Any]
 
 GROUP_ROWS = 250_000
@@ -130,7 +128,7 @@ def anonymize_folder(
         scratch_folder(UNFINISHED, target.parent) as scratch,  # on the disk of the release, which is moved from there
         worker_pool(chosen.backend, chosen.workers_for(chosen.inner or USUAL), client) as workers,
     ):
-        flow = _Flow(workers, seed, time_limit, on_progress)
+        flow = _Flow(Steps(workers, time_limit, on_progress), seed)
         folder = _as_folder(source, scratch)
         return flow.run(folder, target, roles, formulation, chosen, method, group_rows, scratch, report)
 
@@ -138,20 +136,8 @@ def anonymize_folder(
 class _Flow:
     """The steps one after the other, each done by all workers side by side."""
 
-    def __init__(
-        self, workers: WorkerPool, seed: int, time_limit: float | None, on_progress: OnProgress | None
-    ) -> None:
-        self.workers, self.seed, self.time_limit, self.on_progress = workers, seed, time_limit, on_progress
-        self.interrupt = Interrupt()
-        self.began = now()
-        self.held_back = 0.0  # seconds that are wanted for something else afterwards
-
-    @property
-    def remaining(self) -> float:
-        """Seconds left; none after Ctrl-C."""
-        if self.interrupt.pressed:
-            return 0.0
-        return float("inf") if self.time_limit is None else self.time_limit - (now() - self.began)
+    def __init__(self, steps: Steps, seed: int) -> None:
+        self.steps, self.seed = steps, seed
 
     def run(
         self,
@@ -166,11 +152,11 @@ class _Flow:
         report: bool,
     ) -> FolderRelease:
         """From pieces to parts."""
-        with self.interrupt.listening():
+        with self.steps.interrupt.listening():
             pieces, schemas = pieces_of(folder)
             columns = common_types(schemas, columns_read(roles, schemas[pieces[0].file].names), roles)
             cleaned = self._known(roles.revised(identifiers=(), others="keep"), pieces, columns)
-            sums = self._each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
+            sums = self.steps.each("summing up", sum_up, [(piece, cleaned, columns) for piece in pieces])
             total = Whole.all_of(sums)
             for name, levels in total.sensitive.items():
                 check_told_apart(levels.values, name)
@@ -179,7 +165,7 @@ class _Flow:
             plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch, report)
             wanted = max(1, round(total.n / group_rows))
             share = min(1.0, max(2.0, SAMPLE_PER_GROUP * wanted) / total.n, MOST_SAMPLED / total.n)
-            samples = self._each("sampling", groups.sample, [(piece, plan, share) for piece in pieces])
+            samples = self.steps.each("sampling", groups.sample, [(piece, plan, share) for piece in pieces])
             if samples[0].refused is not None:
                 raise RefusedError(f"The solver 'blocks' cannot solve this problem: {samples[0].refused}")
             chosen = method or samples[0].release_method
@@ -187,7 +173,7 @@ class _Flow:
             places = np.concatenate([one.places for one in samples])
             tree = grow(places, max(1.0, len(places) / wanted))
             mirrored = wanted if solver.cut == "strata" else 0
-            shuffled = self._each("shuffling", groups.shuffle, [(piece, plan, tree, mirrored) for piece in pieces])
+            shuffled = self.steps.each("shuffling", groups.shuffle, [(piece, plan, tree, mirrored) for piece in pieces])
             assert samples[0].test is not None
             merged = merged_groups(
                 samples[0].test,
@@ -200,9 +186,9 @@ class _Flow:
                 [(one.file, one.row_groups[leaf]) for leaf in leaves for one in shuffled if leaf in one.row_groups]
                 for leaves in merged
             ]
-            self.held_back = TIME_SHARE * (self.time_limit or 0.0) if solver.compare else 0.0
+            self.steps.held_back = TIME_SHARE * (self.steps.time_limit or 0.0) if solver.compare else 0.0
             solved = self._solve(plan, members, chosen, parts)
-            self.held_back = 0.0
+            self.steps.held_back = 0.0
             seams = (
                 self._seams(plan, members, solved, samples[0])
                 if solver.compare
@@ -215,19 +201,23 @@ class _Flow:
         """The roles with what only all pieces together tell of dates and hierarchies."""
         if known_values.undated(roles):
             given = [(piece, roles, columns) for piece in pieces]
-            roles = known_values.with_formats(roles, self._each("reading dates", known_values.piece_formats, given))
+            roles = known_values.with_formats(
+                roles, self.steps.each("reading dates", known_values.piece_formats, given)
+            )
         if known_values.unmade(roles):
             given = [(piece, roles, columns) for piece in pieces]
-            roles = known_values.with_trees(roles, self._each("making trees", known_values.piece_values, given))
+            roles = known_values.with_trees(roles, self.steps.each("making trees", known_values.piece_values, given))
         return roles
 
     def _solve(self, plan: groups.Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
         def step(number: int, some: Members) -> Step[groups.Group]:
             return Step(
-                groups.solve_group, lambda unfinished: (number, some, plan, method, parts, self._share(unfinished))
+                groups.solve_group, lambda unfinished: (number, some, plan, method, parts, self.steps.share(unfinished))
             )
 
-        return self._stoppable("solving groups", plan, [step(number, some) for number, some in enumerate(members)])
+        return self.steps.stoppable(
+            "solving groups", plan.stop_file, [step(number, some) for number, some in enumerate(members)]
+        )
 
     def _seams(
         self, plan: groups.Plan, members: Sequence[Members], solved: Sequence[groups.Group], sample: groups.Sample
@@ -237,7 +227,7 @@ class _Flow:
         if blocks == 1:
             return NOT_COMPARED.format("all records are one block")
         cut = sum(group.by_median_cuts for group in solved)
-        if self.remaining <= 0 or (cut and self.time_limit is not None):
+        if self.steps.remaining <= 0 or (cut and self.steps.time_limit is not None):
             return NOT_COMPARED.format(self._no_time())
         if cut:
             return NOT_COMPARED.format(f"{cut:,} blocks, in which nothing else was found, were cut at medians")
@@ -246,44 +236,27 @@ class _Flow:
             after = members[number + 1] if number + 1 < len(members) else members[number - 1] if number else None
             return Step(
                 folder_seams.pairs_of,
-                lambda unfinished: (number, members[number], after, plan, self._share(unfinished)),
+                lambda unfinished: (number, members[number], after, plan, self.steps.share(unfinished)),
             )
 
         chosen = folder_seams.sampled_groups(len(members), self.seed)
         try:
-            found = self._stoppable("estimating what seams cost", plan, [step(number) for number in chosen])
+            found = self.steps.stoppable(
+                "estimating what seams cost", plan.stop_file, [step(number) for number in chosen]
+            )
         except NoSolutionError as lost:  # the release itself is solved, and no worker is needed for it any more
             return NOT_COMPARED.format(str(lost))
         pairs = [pair for some in found for pair in some]
         estimate = folder_seams.Estimate(pairs, sample.stand_in is not None)
         if pairs:
             return estimate.to_dict()
-        hurried = self.interrupt.pressed or self.time_limit is not None
+        hurried = self.steps.interrupted or self.steps.time_limit is not None
         return NOT_COMPARED.format(
             self._no_time() if hurried else "no two neighbouring blocks could be solved together"
         )
 
     def _no_time(self) -> str:
-        return "it was interrupted" if self.interrupt.pressed else "no time was left"
-
-    def _share(self, unfinished: int) -> float | None:
-        """The seconds of one of so many steps that are not finished yet; None without a limit."""
-        left = self.remaining if self.interrupt.pressed else self.remaining - self.held_back
-        share = left * min(self.workers.workers, unfinished) / unfinished
-        return None if share == float("inf") else share
-
-    def _stoppable(self, note: str, plan: groups.Plan, steps: Sequence[Step[Result]]) -> list[Result]:
-        """The results of steps that Ctrl-C reaches while they are under way."""
-
-        def pass_on() -> None:
-            if self.interrupt.pressed:
-                plan.stop_file.touch()
-
-        try:
-            return self._all(note, steps, pass_on)
-        except BaseException:  # a second Ctrl-C, or a group without a solution: nobody waits for the others
-            plan.stop_file.touch()
-            raise
+        return "it was interrupted" if self.steps.interrupted else "no time was left"
 
     def _publish(
         self,
@@ -307,7 +280,7 @@ class _Flow:
             for part in range(parts)
         }
         given = [(part, some, plan, draft, types) for part, some in members.items() if some]
-        written = self._each("writing parts", groups.put_together, given)
+        written = self.steps.each("writing parts", groups.put_together, given)
         tally = reduce(Tally.merged, (part.tally for part in written))
         missing = sum(group.left_out for group in solved)
         if missing:  # classes are compared with the original's distribution, whoever is left out
@@ -326,7 +299,7 @@ class _Flow:
         )
         quasi = list(plan.roles.quasi)
         given_parts = [(part.file, quasi, ground, tally, part.people) for part in written]
-        audit = replace(merged_audit(self._each("auditing", groups.judge, given_parts)), suppressed=missing)
+        audit = replace(merged_audit(self.steps.each("auditing", groups.judge, given_parts)), suppressed=missing)
         people = [part.people for part in written if part.people is not None]
         if audit.people is not None:
             number, most = counted(people)
@@ -352,15 +325,15 @@ class _Flow:
             "inner": inner,
             "values": values,
             "seed": self.seed,
-            "seconds": now() - self.began,
-            "stop": "interrupted" if self.interrupt.pressed else "time" if self.remaining <= 0 else "converged",
+            "seconds": self.steps.seconds,
+            "stop": "interrupted" if self.steps.interrupted else "time" if self.steps.remaining <= 0 else "converged",
             "details": {
                 "pieces": len(shuffled),
                 "groups": len(solved),
                 "blocks": sum(group.blocks for group in solved),
                 "blocks_by_median_cuts": sum(group.by_median_cuts for group in solved),
                 "parts": len(written),
-                "workers": self.workers.workers,
+                "workers": self.steps.workers.workers,
                 "peak_worker_megabytes": round(max(peaks)),
                 "one_block": seams,
                 **blocks_optimise(sample.stand_in),
@@ -371,7 +344,7 @@ class _Flow:
         (draft / AUDIT_FILE).write_text(json.dumps(record, indent=2, default=str) + "\n", encoding="utf-8")
         told, before = None, None
         if plan.told:
-            shown = self._each("counting", part_shown, [(part.file, quasi, plan.whole) for part in written])
+            shown = self.steps.each("counting", part_shown, [(part.file, quasi, plan.whole) for part in written])
             spreads = [group.spread for group in solved if group.spread is not None]
             told = described(plan.whole, plan.roles.quasi, spreads, shown, dropped)
             before = self._before(plan, pieces, parts, ground, tally)
@@ -389,34 +362,10 @@ class _Flow:
 
     def _before(self, plan: groups.Plan, pieces: Sequence[Piece], parts: int, ground: Ground, tally: Tally) -> Audit:
         """The audit of the records as they were, by parts that equal ones share."""
-        found = self._each("sorting the original", by_values, [(piece, plan, parts) for piece in pieces])
+        found = self.steps.each("sorting the original", by_values, [(piece, plan, parts) for piece in pieces])
         members = [[(file, rows[part]) for file, rows in found if part in rows] for part in range(parts)]
         given = [(some, list(plan.roles.quasi), ground, tally, plan.roles.person) for some in members if some]
-        return merged_audit(self._each("auditing the original", judge_original, given))
-
-    def _each(self, note: str, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Result]:
-        """The results of some work on each of these arguments."""
-        return self._all(note, [Step(work, lambda _, one=one: one) for one in given])  # type: ignore[misc]
-
-    def _all(
-        self, note: str, steps: Sequence[Step[Result]], meanwhile: Callable[[], object] = lambda: None
-    ) -> list[Result]:
-        results: dict[int, Result] = {}
-
-        def report() -> None:
-            if self.on_progress is not None:
-                seconds = now() - self.began
-                self.on_progress(Progress("blocks", seconds, None, None, None, note, len(results), len(steps)))
-            meanwhile()
-
-        def lost(step: int, error: BaseException) -> None:
-            raise NoSolutionError(
-                f"Workers died again and again ({' '.join(str(error).split())}): most likely they ran out of memory. "
-                "Lower group_rows, or give them more."
-            ) from error
-
-        self.workers.do(steps, take=results.__setitem__, lost=lost, report=report)
-        return [results[step] for step in range(len(steps))]
+        return merged_audit(self.steps.each("auditing the original", judge_original, given))
 
 
 def _remark(blocks: int, inner: str, seams: SeamCost | str) -> str:

@@ -53,7 +53,7 @@ def vouched_folder(
             levels,
             ordered=ground.ordered[name],
             hierarchy=ground.hierarchies.get(name),
-            texts=lambda texts=texts: texts,  # type: ignore[misc]
+            texts=texts.copy,
         )
     document = {
         "version": version("optmodels"),

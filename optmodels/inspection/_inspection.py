@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +18,7 @@ from optmodels.inspection.findings import Finding, findings_of
 from optmodels.inspection.page import page
 from optmodels.inspection.proposals import Proposal, proposals
 from optmodels.inspection.role_text import role_text
-from optmodels.partition import class_sizes, group_frame
+from optmodels.partition import Labels, class_sizes, group_frame
 from optmodels.table.dates import OR
 from optmodels.table.reading import as_frame, column_names, read_frame
 from optmodels.table.role_checks import check_column_names
@@ -142,29 +142,33 @@ def inspect_frame(data: object, *, source: str = "the table") -> Inspection:
     if frame.empty:
         raise InputError("There is nothing to inspect: the table has no records or no columns.")
     columns = {name: Column.of(frame[name], name) for name in frame.columns}
-    found = proposals(list(columns.values()))
+    alike = group_frame(frame, list(frame.columns))
+    once = frame[~pd.Series(alike).duplicated().to_numpy()]
+    repeating = [name for name in frame.columns if once[name].dropna().duplicated().any()]
+    found = proposals(list(columns.values()), repeating)
     findings = [finding for column in columns.values() for finding in findings_of(column)]
-    findings += _repeated(columns, found) + _duplicates(frame)
+    findings += _repeated(columns, found, repeating) + _duplicates(frame, alike)
     quasi = [name for name, one in found.items() if one.role == "quasi"]
     sizes = class_sizes(group_frame(frame, quasi)) if quasi else np.array([len(frame)])
     return Inspection(source, columns, tuple(findings), found, float((sizes == 1).sum() / len(frame)))
 
 
-def _repeated(columns: Mapping[str, Column], found: Mapping[str, Proposal]) -> list[Finding]:
-    """Identifiers that several records have."""
+def _repeated(
+    columns: Mapping[str, Column], found: Mapping[str, Proposal], repeating: Collection[str]
+) -> list[Finding]:
+    """Identifiers that several records have; those of records entered twice alone only where there are no others."""
     told = []
-    for name, proposal in found.items():
+    naming = [name for name, one in found.items() if one.role in ("identifier", "person") and columns[name].repeats]
+    for name in [name for name in naming if name in repeating] or naming:
         again = columns[name].repeats
-        if proposal.role in ("identifier", "person") and again:
-            records = sum(again.values())
-            what = f"{records:,} records share it with another: {len(again):,} people with several records each"
-            remedy = f"k must count people, not records: person = '{name}' in the role file, or --person {name}"
-            told.append(Finding(name, "repeated identifier", what, records, tuple(list(again)[:5]), remedy))
+        records = sum(again.values())
+        what = f"{records:,} records share it with another: {len(again):,} people with several records each"
+        remedy = f"k must count people, not records: person = '{name}' in the role file, or --person {name}"
+        told.append(Finding(name, "repeated identifier", what, records, tuple(list(again)[:5]), remedy))
     return told
 
 
-def _duplicates(frame: pd.DataFrame) -> list[Finding]:
-    labels = group_frame(frame, list(frame.columns))
+def _duplicates(frame: pd.DataFrame, labels: Labels) -> list[Finding]:
     copies = int(len(labels) - len(class_sizes(labels)))
     if not copies:
         return []

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from optmodels.inspection.columns import Column
 from optmodels.inspection.vocabulary import POSSIBLE, UNKNOWN_NUMBERS, UNKNOWN_WORDS, said_by
+from optmodels.table.dates import TIMES_OF_DAY
 
 FindingKind = Literal[
     "missing values",
@@ -89,7 +90,7 @@ def _missing(column: Column) -> Iterator[Finding]:
             f"{_records(column.missing)} without a value",
             column.missing,
             (),
-            "choose what becomes of them: missing = 'drop', 'impute' or 'category'",
+            "choose what becomes of them: missing in the role file, or --missing drop, impute or category",
         )
 
 
@@ -116,6 +117,8 @@ def _unknown_words(column: Column) -> tuple[str, ...]:
 
 
 def _unknown_numbers(column: Column) -> tuple[str, ...]:
+    if column.type == "code":  # of which none is below zero
+        return tuple(value for value in column.counts if value.startswith("-") and _as_number(value) in UNKNOWN_NUMBERS)
     candidates = {value for value in column.numbers.tolist() if value in UNKNOWN_NUMBERS}
     others = [value for value in column.numbers.tolist() if value not in candidates]
     if not candidates or len(others) < 2:
@@ -211,6 +214,11 @@ def _dates(column: Column) -> Iterator[Finding]:
         what = f"dates that can be read as {formats[0]} or as {formats[1]}"
         remedy = "write them as year-month-day, so that nobody takes a month for a day"
         yield Finding(column.name, "ambiguous dates", what, records, column.known[:_SHOWN], remedy)
+        return
+    if formats[0] in TIMES_OF_DAY:
+        what = f"times of day, written {formats[0]}"
+        remedy = "a minute singles out people: release hours by a hierarchy, or leave the column out"
+        yield Finding(column.name, "dates", what, records, column.known[:_SHOWN], remedy)
         return
     what = f"dates, written {formats[0]}"
     remedy = "a day singles out people: release months, quarters or years by a hierarchy, or leave the column out"

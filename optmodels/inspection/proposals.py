@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,12 +35,13 @@ class Proposal:
     kind: Kind | None = None
 
 
-def proposals(columns: Sequence[Column]) -> dict[str, Proposal]:
-    """A role for every column."""
+def proposals(columns: Sequence[Column], repeating: Collection[str]) -> dict[str, Proposal]:
+    """A role for every column; `repeating` are those with values that several records have which are not the same."""
     found = {column.name: _proposal(column) for column in columns}
     naming = [column for column in columns if found[column.name].role == "identifier" and column.repeats]
     if naming:
-        person = max(naming, key=_says_who)
+        # records entered twice make no person of what numbers them, unless there is nothing else
+        person = max([column for column in naming if column.name in repeating] or naming, key=_says_who)
         reason = f"{found[person.name].reason}; {len(person.repeats):,} with several records: k must count people"
         found[person.name] = Proposal("person", reason)
     return found
@@ -61,6 +62,8 @@ def _identifier(column: Column) -> Proposal | None:
     name, spread = column.name, _spread(column)
     if word := said_by(name, NAMES_A_PERSON):
         return Proposal("identifier", f"'{word}' names a person; {spread}")
+    if name.lower() in PEOPLE and column.type != "date" and column.distinction >= _MANY_IDS:
+        return Proposal("identifier", f"a {name.lower()} is a person; {spread}")
     weak = said_by(name, MAY_NAME_A_PERSON)
     if weak and column.type != "date" and (said_by(name, PEOPLE) or name.lower() == weak):
         if column.distinction >= _MANY_IDS:

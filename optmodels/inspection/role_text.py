@@ -8,9 +8,10 @@ from optmodels.inspection.columns import Column
 from optmodels.inspection.findings import Finding, possible, spellings, unknown_values
 from optmodels.inspection.proposals import Proposal
 from optmodels.inspection.vocabulary import said_by
-from optmodels.table.dates import OR
+from optmodels.table.dates import OR, TIMES_OF_DAY
 from optmodels.table.role_file import key, toml
 
+_MONTHS, _HOURS = '["month", "quarter", "year"]', '["hour", "daypart"]'
 _LISTED = 20  # values of a column that are written out
 
 
@@ -70,7 +71,8 @@ def _hierarchies(columns: Iterable[Column]) -> list[str]:
     lines = []
     for column in columns:
         if column.type == "date":
-            lines.append(f'# {key(column.name)} = {{kind = "date", levels = ["month", "quarter", "year"]}}')
+            levels = _HOURS if column.date_formats[:1] and column.date_formats[0] in TIMES_OF_DAY else _MONTHS
+            lines.append(f'# {key(column.name)} = {{kind = "date", levels = {levels}}}')
         elif column.type == "code" and (width := max(map(len, column.known), default=0)) > 2:
             lines.append(f'# {key(column.name)} = {{kind = "prefix", keep = {[width // 2 + 1, width // 2]}}}')
         elif column.type == "number" and said_by(column.name, {"age"}):

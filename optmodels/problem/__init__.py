@@ -4,6 +4,7 @@ from optmodels.objectives import Objective
 from optmodels.problem._problem import ChosenObjectives, JudgedOtherwise, Problem, released
 from optmodels.problem.evaluation import Evaluation
 from optmodels.problem.formulation import Formulation
+from optmodels.problem.particulars import differing, particulars
 from optmodels.problem.priced import PricedProblem, whole_price
 from optmodels.problem.view import View
 from optmodels.problem.wished import Wish, WishedProblem, wished
@@ -19,6 +20,8 @@ __all__ = [
     "View",
     "Wish",
     "WishedProblem",
+    "differing",
+    "particulars",
     "released",
     "whole_price",
     "wished",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
+from math import log
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -12,7 +14,7 @@ from numpy.typing import NDArray
 from optmodels.errors import InputError, RefusedError, unknown
 from optmodels.markup import notebook
 from optmodels.metrics.loss import attribute_losses
-from optmodels.objectives import OWN, QUANTITIES, SUPPRESSED, Objective, objective_named
+from optmodels.objectives import ENTROPY, OWN, QUANTITIES, SUPPRESSED, Objective, least_entropies, objective_named
 from optmodels.partition import LEFT_OUT, Labels
 from optmodels.price import geometry
 from optmodels.problem.judge import Judge
@@ -25,6 +27,7 @@ from optmodels.structures import (
     Centroids,
     ClassCount,
     Construction,
+    EntropyLevels,
     Lattice,
     Levels,
     Parts,
@@ -40,6 +43,9 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=Structure)
 
+# No table has so much entropy, and 2 to the power of much more is no number.
+_MOST_BITS = 64.0
+
 
 class Problem(Judge):
     """A formulation on a table: the only judge of objective values and of violations."""
@@ -54,6 +60,17 @@ class Problem(Judge):
         variational, classes, suppressed, and utility (or utility@rf) for tables with a target.
         """
         return judged_by(self, names)
+
+    def with_entropy(self, least: Sequence[float]) -> Self:
+        """The same problem with a least entropy in bits for each sensitive attribute, beside what was asked for."""
+        bits, names = np.asarray(least, np.float64), self.table.sensitive
+        bounded = copy(self)
+        asked = self.formulation.conditions(self.conditions.k)
+        own = np.log([asked.of(name).entropy_l or 1.0 for name in names])
+        effective = dict(zip(names, (2.0 ** np.minimum(bits, _MOST_BITS)).tolist(), strict=True))
+        bounded.conditions = self.formulation.conditions(self.conditions.k, least_entropies=effective)
+        bounded.test = self.test.with_entropies(np.maximum(bits * log(2), own))
+        return bounded
 
     def release(
         self, labels: NDArray[np.integer[Any]], *, method: Method | None = None, suppressed: Suppressed = "drop"
@@ -240,6 +257,12 @@ class JudgedOtherwise(Problem):
         other.original = self.original.allowing(most)
         return other
 
+    def with_entropy(self, least: Sequence[float]) -> Self:
+        """The same problem, and its original, with least entropies."""
+        other = super().with_entropy(least)
+        other.original = self.original.with_entropy(least)
+        return other
+
     @property
     def left_out_price(self) -> float:
         """What it adds to the original's target; quantities have their own way to count who is left out."""
@@ -260,8 +283,8 @@ class ChosenObjectives(JudgedOtherwise):
     """The same table, model and conditions under other objectives; the first is what a single answer is best in.
 
     Of the model's structures it has those that are still true. Those about the target are, where the first objective is
-    the model's own target; levels of entropy are not: a front that is exact for a model's two objectives says nothing
-    of others.
+    the model's own target. Levels of entropy are true where the second of two is the entropy, whatever the model: that
+    of a class is a condition.
     """
 
     def __init__(self, original: Problem, objectives: Sequence[Objective]) -> None:
@@ -304,6 +327,16 @@ class ChosenObjectives(JudgedOtherwise):
                     yield self._parts(found)
                 case ClassCount() | Construction():
                     yield found
+            if isinstance(found, Priced) and self.keeps_target and self._against_entropy:
+                yield EntropyLevels(
+                    least_entropies(self.table, np.zeros(self.n, np.int64)),
+                    lambda labels: least_entropies(self.table, labels),
+                    self.original.with_entropy,
+                )
+
+    @property
+    def _against_entropy(self) -> bool:
+        return len(self.objectives) == 2 and self.objectives[1].quantity == ENTROPY
 
     def _scales(self, scales: Mapping[str, float]) -> dict[str, float]:
         named = {objective.name: self._own_name(objective) for objective in self.objectives}

@@ -59,6 +59,10 @@ class Formulation(SensitiveConditions, ABC):
         alike = len(set(least.values())) == 1
         return Conditions(k, **(asked | {"entropy_l": next(iter(least.values())) if alike else least}))
 
+    def caution(self, table: Table) -> str:
+        """What whoever releases an answer of the model with these parameters should know; mostly nothing."""
+        return ""
+
     @classmethod
     def parameters(cls) -> tuple[str, ...]:
         """The names of the model's parameters, its own before the conditions that all models take."""

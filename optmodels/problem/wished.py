@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError, unknown
-from optmodels.objectives import QUANTITIES, Objective
+from optmodels.objectives import OWN, QUANTITIES, Objective
 from optmodels.partition import Labels
 from optmodels.problem._problem import JudgedOtherwise, Problem
 from optmodels.structures import Centroids, ClassCount, EntropyLevels, Parts, Score, Structure
@@ -92,9 +92,13 @@ def _size(objective: Objective) -> float:
 def wished(problem: Problem, wish: Mapping[str, float]) -> WishedProblem:
     """The problem of coming nearest to a wish; objectives that the problem has not are added to its own.
 
+    `loss` is what the problem itself makes small, whatever it is called.
+
     Raises:
         InputError: there is no such objective, or the wish makes no sense.
     """
+    if OWN in wish and OWN not in (objective.name for objective in problem.objectives):
+        wish = {problem.target.name if name == OWN else name: value for name, value in wish.items()}
     score = problem.structure(Score)
     if score is not None and problem.target.name not in wish:
         problem = score.parts

@@ -9,7 +9,7 @@ from pandas.api import types
 
 from optmodels.errors import InputError
 
-_FORMULA = re.compile(r"[=+\-@\t\r']")
+_FORMULA = re.compile(r"[=+\-@\t\r\n'＝＋－＠]")  # some spreadsheets take the wide ones for the others
 _NUMBER = re.compile(r"[-+]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][-+]?\d+)?", re.ASCII)
 
 

@@ -71,7 +71,9 @@ class Terms:
 
     def _document(self, cells: Mapping[str, Cells], written: Mapping[str, Any], sha256: str | None) -> dict[str, Any]:
         table, roles = self.table, self.table.roles
-        changed = {*roles.bins, *table.cleaning_report}
+        gaps = table.missing_report["columns"].items()
+        filled = [name for name, told in gaps if "filled_with" in told]
+        changed = {*roles.bins, *table.cleaning_report, *filled}
         rows = len(self.measured)
         quasi = [cells[name].codes[:rows] for name in table.quasi]
         return {

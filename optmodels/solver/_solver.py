@@ -12,6 +12,7 @@ from dataclasses import fields
 from functools import wraps
 from importlib.util import find_spec
 from numbers import Real
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,13 +20,17 @@ from numpy.typing import NDArray
 
 from optmodels.clock import telling
 from optmodels.errors import InputError, RefusedError, whole
+from optmodels.files import check_writable
 from optmodels.front import ParetoFront
+from optmodels.kept_search import Earlier, SoFar, load, save
 from optmodels.problem import Problem
 from optmodels.solution import Solution, Stop
 from optmodels.solver.dealing_out import deal_out
 from optmodels.solver.installed import installed
+from optmodels.solver.keeping import kept_in
 from optmodels.solver.leaving_out import leave_out, leave_out_on_front
-from optmodels.solver.run import OnProgress, Run
+from optmodels.solver.run import PROVEN, OnProgress, Run
+from optmodels.solver.shared_bounds import with_shared_bounds
 from optmodels.structures import Structure
 
 SOLVERS = "optmodels.solvers"  # the entry points by which solvers are found
@@ -101,32 +106,49 @@ class Solver(ABC):
         time_limit: float | None = None,
         seed: int = 0,
         on_progress: OnProgress | None = None,
-        start: NDArray[np.integer[Any]] | None = None,
+        start: NDArray[np.integer[Any]] | Solution | None = None,
+        resume: str | Path | None = None,
     ) -> Solution:
-        """The best partition found, with what is proven about it; `start` is a partition to begin from.
+        """The best partition found, with what is proven about it.
 
-        A time limit or Ctrl-C returns the best so far; a search that takes no notice of its limit is broken off soon
-        after it. Kernels that are compiled on the way, once on a machine, do not count against the limit.
+        `start` is a partition to begin from, or an answer of this problem: what is proven of it is kept. `resume` names
+        a file in which the search is kept, now and then and at its end; it goes on from what is there already. A time
+        limit or Ctrl-C returns the best so far; a search that takes no notice of its limit is broken off soon after it.
+        Kernels that are compiled on the way, once on a machine, do not count against the limit.
         """
         _check(time_limit, seed)
         _raise(self.name, self.refuses(problem), solvers_for(problem))
-        warm = None if start is None else problem.check(start)
+        known = start if isinstance(start, Solution) else None
+        earlier = _earlier(problem, known, resume, front=False)
+        begin = next((point.labels for point in earlier.points), None) if earlier is not None else None
+        warm = begin if start is None or known is not None else problem.check(start)  # type: ignore[arg-type]
         problem.prepare()
-        run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm)
+        run = Run(
+            problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm, earlier=earlier
+        )
         try:
-            with run.watched(), telling(run.compiling):
+            with (
+                kept_in(resume, problem, lambda: run.standing(front=False), run.details, front=False),
+                run.watched(),
+                telling(run.compiling),
+            ):
                 if warm is not None:
                     run.offer(warm)
+                _begin_from(run)
                 if reason := problem.impossible():
                     run.infeasible(reason)
                     return run.solution()
-                self._searched(problem, run)
-                if not self.as_published:
-                    deal_out(problem, run)
+                if run.gap is None or run.gap > PROVEN or earlier is None:
+                    self._searched(problem, run)
+                    if not self.as_published:
+                        deal_out(problem, run)
         except (KeyboardInterrupt, SystemError) as error:
             _only_ctrl_c(error)
             run.stop = Stop.TIME if run.interrupt.overdue else Stop.INTERRUPTED
-        return run.solution()
+        found = run.solution()
+        if resume is not None and found.labels is not None:
+            _keep(resume, problem, run.standing(front=False), run.details, front=False)
+        return found
 
     @property
     def as_published(self) -> bool:
@@ -143,7 +165,8 @@ class Solver(ABC):
             self.search(problem, run)
             return
         run.leaves_out = False
-        self.search(problem, run)
+        if problem.allowing(0).impossible() is None:  # else there is nothing to be found that has a place for everybody
+            self.search(problem, run)
         leave_out(self, problem, run)
 
     @classmethod
@@ -186,19 +209,33 @@ class FrontSolver(Solver):
         time_limit: float | None = None,
         seed: int = 0,
         on_progress: OnProgress | None = None,
+        start: ParetoFront | None = None,
+        resume: str | Path | None = None,
     ) -> ParetoFront:
-        """The front found; a time limit or Ctrl-C returns what there is so far."""
+        """The front found; a time limit or Ctrl-C returns what there is so far.
+
+        `start` is a front of this problem to go on from: its points, and what is proven of them, are kept unless better
+        ones are found. `resume` names a file in which the search is kept, now and then and at its end, and goes on from
+        what is there already.
+        """
         _check(time_limit, seed)
         _raise(self.name, self.refuses_front(problem), solvers_for(problem, front=True))
+        earlier = _earlier(problem, start, resume, front=True)
         problem.prepare()
-        run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress)
+        run = Run(problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, earlier=earlier)
+        _begin_from(run)
         try:
             if reason := problem.impossible():
                 run.details["infeasible"] = reason
-            else:
-                with run.watched(), telling(run.compiling):
+            elif earlier is None or earlier.details.get("complete") is not True:
+                with (
+                    kept_in(resume, problem, lambda: run.standing(front=True), run.details, front=True),
+                    run.watched(),
+                    telling(run.compiling),
+                ):
                     run.leaves_out = not problem.suppression.most or self.decides_suppression(problem)
-                    self.explore(problem, run)
+                    if run.leaves_out or problem.allowing(0).impossible() is None:
+                        self.explore(problem, run)
                     if not self.as_published:
                         deal_out(problem, run, front=True)
                     if not run.leaves_out:
@@ -208,22 +245,83 @@ class FrontSolver(Solver):
             _only_ctrl_c(error)
             run.stop = Stop.TIME if run.interrupt.overdue else Stop.INTERRUPTED
         record = {"solver": self.name, "stop": str(run.stop), "seconds": run.seconds, "seed": seed}
-        return ParetoFront.of(problem, run.front, {**record, **run.details})
+        return _front_of(problem, run, earlier, record, resume)
+
+
+def _front_of(
+    problem: Problem, run: Run, earlier: Earlier | None, record: dict[str, object], resume: str | Path | None
+) -> ParetoFront:
+    """What a run and those before it have found, kept where that was asked for."""
+    known = () if earlier is None else earlier.points
+    points = with_shared_bounds(problem, (*run.front, *known), run.details)
+    before = {} if earlier is None else {name: value for name, value in earlier.details.items() if value is not False}
+    front = ParetoFront.of(problem, points, {**before, **record, **run.details})
+    if resume is not None and len(front):
+        standing = run.standing(front=True)
+        whole = SoFar(front.points, (), front.details, standing.runs, standing.seconds)
+        _keep(resume, problem, whole, run.details, front=True)
+        front = ParetoFront(problem, front.points, {**front.details, **run.details})
+    return front
 
 
 def _judged(pareto: Callable[..., ParetoFront]) -> Callable[..., ParetoFront]:
     """A way to answer with a front, of which only feasible points leave, with the problem's own values."""
 
     @wraps(pareto)
-    def answer(solver: FrontSolver, problem: Problem, **options: Any) -> ParetoFront:
-        found = pareto(solver, problem, **options)
-        run = Run(problem, solver.name, seed=options.get("seed", 0))
+    def answer(
+        solver: FrontSolver,
+        problem: Problem,
+        *,
+        start: ParetoFront | None = None,
+        resume: str | Path | None = None,
+        **options: Any,
+    ) -> ParetoFront:
+        earlier = _earlier(problem, start, resume, front=True)
+        run = Run(problem, solver.name, seed=options.get("seed", 0), earlier=earlier)
+        found = pareto(solver, problem, **(options if earlier is None else {**options, "seed": run.seed}))
         for point in found:
             if point.labels is not None:
                 run.keep(point.labels, stop=point.stop, details=point.details)
-        return ParetoFront.of(problem, run.front, found.details)
+        return _front_of(problem, run, earlier, dict(found.details), resume)
 
     return answer
+
+
+def _earlier(
+    problem: Problem, start: Solution | ParetoFront | None, resume: str | Path | None, *, front: bool
+) -> Earlier | None:
+    """What a search goes on from: an answer or a front that is handed over, or what a file keeps."""
+    if resume is None:
+        return None if start is None else Earlier.of(problem, start)
+    found = load(resume, problem, front=front)
+    check_writable(resume)
+    if start is not None and found is not None:
+        raise InputError(f"start and resume are one too many: '{resume}' keeps a search already.")
+    return found if start is None else Earlier.of(problem, start)
+
+
+def _begin_from(run: Run) -> None:
+    """Let a run have what was found and proven before."""
+    earlier = run.earlier
+    if earlier is None:
+        return
+    run.details["resumed"] = earlier.resumed
+    run.known = [point.labels for point in earlier.points if point.labels is not None]
+    if run.start is None:
+        return
+    run.known = ()
+    for point in earlier.points:
+        run.evidence = point.evidence
+        if point.bound is not None:
+            run.prove(point.bound)
+
+
+def _keep(path: str | Path, problem: Problem, standing: SoFar, details: dict[str, object], *, front: bool) -> None:
+    """Write where a search has ended; what it found is not lost where that cannot be done, and the record says so."""
+    try:
+        save(path, problem, standing, front=front)
+    except InputError as error:
+        details["not_kept"] = str(error)
 
 
 def solvers_for(problem: Problem, *, front: bool = False) -> Iterator[str]:

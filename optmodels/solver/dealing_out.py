@@ -25,3 +25,7 @@ def deal_out(problem: Problem, run: Run, *, front: bool = False) -> None:
         reason = f"No {prescribed.n} classes of these records satisfy {problem.conditions.describe()}."
         run.infeasible(reason)
         run.details |= {"infeasible": reason} if front else {}
+    elif not dealt.decided:
+        asked = problem.conditions.describe()
+        unknown = f"Whether {prescribed.n} classes can satisfy {asked} is not known; fewer classes are easier to find."
+        run.details.setdefault("remark", unknown)

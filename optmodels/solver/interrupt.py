@@ -2,7 +2,9 @@
 
 An exception that arrives while compiled code runs would lose what that code was about to return, or worse. So
 Ctrl-C only leaves a note, which a run looks at whenever it looks at its clock; pressed twice, it acts at once. A
-search that takes no notice of its clock is broken off in the same way.
+search that takes no notice of its clock is broken off in the same way, but not while kernels are compiled: the
+compiler's own callbacks would swallow the exception and go on with half of a kernel. Nor while objects are cleared
+away, where Python swallows it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import sleep
 from types import FrameType
+
+from optmodels import clock
 
 _LOOK_SECONDS = 0.1  # between two looks at whether it is over
 _ARRIVING = 200  # thousandths of a second that a signal to oneself may take
@@ -61,13 +65,12 @@ class Interrupt:
         caller, done, pressing = main.ident, threading.Event(), threading.Lock()
 
         def watch() -> None:
-            while not done.wait(_LOOK_SECONDS):
-                if over():
+            while not (done.wait(_LOOK_SECONDS) or self._acted):
+                if over() and not clock.compiling():
                     with pressing:
                         if not done.is_set():
                             self.pressed = self.overdue = True
                             signal.pthread_kill(caller, signal.SIGINT)
-                    return
 
         watcher = threading.Thread(target=watch, name="breaking off", daemon=True)
         watcher.start()
@@ -81,10 +84,20 @@ class Interrupt:
             watcher.join()
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.pressed:
+        if not self.pressed:
+            self.pressed = True
+        elif not (self.overdue and (clock.compiling() or _clears_away(frame))):  # else whoever breaks off presses again
             self._acted = True
             raise KeyboardInterrupt
-        self.pressed = True
+
+
+def _clears_away(frame: FrameType | None) -> bool:
+    """Whether it runs, or is called by, what runs when an object is gone; no exception leaves that."""
+    while frame is not None:
+        if frame.f_code.co_name == "__del__" or frame.f_globals.get("__name__") in ("weakref", "_weakrefset"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_ctrl_c(handler: object) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Lock
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from optmodels.clock import Compiling, now
 from optmodels.evidence import Evidence
 from optmodels.halting import Flag, lowered, raised_when
+from optmodels.kept_search import Earlier, SoFar
 from optmodels.partition import Labels
 from optmodels.problem import Evaluation, Problem
 from optmodels.solution import Moment, Solution, Status, Stop, Worth, relative_gap
@@ -70,10 +71,14 @@ class Run(Worth):
         seed: int = 0,
         on_progress: OnProgress | None = None,
         start: Labels | None = None,
+        earlier: Earlier | None = None,
     ) -> None:
         self.problem = problem
         self.solver = solver
-        self.seed = seed
+        self.asked_seed = seed
+        # who goes on draws other numbers than before, or it would look at the same partitions again
+        self.seed = seed if earlier is None else _drawn(seed, earlier.runs)
+        self.earlier = earlier
         self.start = start
         self.known: Sequence[Labels] = ()  # more partitions to begin a front from
         self.time_limit = time_limit
@@ -86,6 +91,8 @@ class Run(Worth):
         self.details: dict[str, object] = {}
         self.history: list[Moment] = []
         self._front: list[Solution] = []
+        self._held: Callable[[], Iterable[NDArray[np.integer[Any]]]] = tuple
+        self._whole: Run | None = None  # of which this one is a part
         self._taking = Lock()  # heuristics may offer what they find from a thread of their own
         self.interrupt = Interrupt()
         self._on_progress = on_progress
@@ -99,6 +106,7 @@ class Run(Worth):
         limit = None if seconds == float("inf") else max(1e-3, min(seconds, self.remaining))
         part = Run(problem, solver, time_limit=limit, seed=self.seed, on_progress=self._on_progress)
         part.interrupt = self.interrupt
+        part._whole = self if problem.n == self.problem.n else None
         return part
 
     @property
@@ -148,6 +156,23 @@ class Run(Worth):
         with raised_when(lambda: self.interrupt.pressed or self.remaining <= -grace, flag):
             yield flag
 
+    def hold(self, partitions: Callable[[], Iterable[NDArray[np.integer[Any]]]]) -> None:
+        """Say what a search has found of a front that it hands over at its end: asked for by another thread."""
+        self._held = partitions
+        if self._whole is not None:
+            self._whole.hold(partitions)
+
+    def standing(self, *, front: bool) -> SoFar:
+        """What whoever goes on can begin from."""
+        runs, seconds = (0, 0.0) if self.earlier is None else (self.earlier.runs, self.earlier.seconds)
+        whole = runs + 1, seconds + self.seconds
+        if front:
+            known = () if self.earlier is None else self.earlier.points
+            return SoFar((*known, *self._front), tuple(self._held()), {}, *whole)
+        with self._taking:
+            points = () if self.labels is None else (self._answer(self._sound(self.value or 0.0, self.bound, {})),)
+        return SoFar(points, (), {}, *whole)
+
     @property
     def front(self) -> tuple[Solution, ...]:
         """The points kept for a front so far, dominated ones among them."""
@@ -191,7 +216,7 @@ class Run(Worth):
             bound = None
         details = dict(details or {})
         bound = self._sound(evaluation.values[self.problem.target.name], bound, details)
-        status = _status(evaluation.values[self.problem.target.name], bound)
+        status = status_of(evaluation.values[self.problem.target.name], bound)
         if stop is None:
             stop = self.stop
         elif status is Status.OPTIMAL:
@@ -205,7 +230,7 @@ class Run(Worth):
             values=evaluation.values,
             bound=bound,
             seconds=self.seconds,
-            seed=self.seed,
+            seed=self.asked_seed,
             details=details,
         )
         self._front.append(point)
@@ -271,12 +296,15 @@ class Run(Worth):
 
     def solution(self) -> Solution:
         """What the run may claim."""
-        bound = self.bound
+        if self.labels is None or self.value is None:
+            return self._answer(self.bound)
+        return self._answer(self._sound(self.value, self.bound, self.details))
+
+    def _answer(self, bound: float | None) -> Solution:
         if self.labels is None or self.value is None:
             status = Status.INFEASIBLE if self.proven_infeasible else Status.NONE
         else:
-            bound = self._sound(self.value, bound, self.details)
-            status = _status(self.value, bound)
+            status = status_of(self.value, bound)
         return Solution(
             problem=self.problem,
             solver=self.solver,
@@ -286,7 +314,7 @@ class Run(Worth):
             values=self.values,
             bound=bound,
             seconds=self.seconds,
-            seed=self.seed,
+            seed=self.asked_seed,
             reason=self.proven_infeasible,
             details=self.details,
             evidence=None if bound is None else self.evidence,
@@ -316,6 +344,12 @@ def _unproven(moment: Moment) -> Moment:
     return Moment(moment.seconds, moment.value, None)
 
 
-def _status(value: float, bound: float | None) -> Status:
+def status_of(value: float, bound: float | None) -> Status:
+    """What may be claimed of a feasible partition of this value."""
     gap = relative_gap(value, bound)
     return Status.OPTIMAL if gap is not None and gap <= PROVEN else Status.FEASIBLE
+
+
+def _drawn(seed: int, runs: int) -> int:
+    """The seed of a search that goes on after so many others; the seed itself where there was none."""
+    return int(np.random.SeedSequence([seed, runs]).generate_state(1)[0] >> 1) if runs else seed

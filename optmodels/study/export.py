@@ -93,7 +93,7 @@ def _cell(value: float, *, is_best: bool) -> str:
 
 
 def _escaped(text: str) -> str:
-    text = text.replace("\\", "\\textbackslash ")
+    text = " ".join(text.split()).replace("\\", "\\textbackslash ")  # an empty line would end the table
     for sign in "&%$#_{}":
         text = text.replace(sign, f"\\{sign}")
     return text.replace("~", "\\textasciitilde ").replace("^", "\\textasciicircum ")

@@ -341,7 +341,7 @@ class Table:
         """
         seen = self.as_read(self.frame)
         if self.people is not None:
-            seen = seen.assign(**{max(map(str, seen.columns), key=len) + "_": self.people})
+            seen = seen.assign(**{max(map(str, seen.columns)) + "_": self.people})  # behind all others by its name
         by_name = seen[sorted(seen.columns, key=str)]
         return self._other(self.roles, self._columns.take(value_order(by_name)), self._measuring.whole)
 

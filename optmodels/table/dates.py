@@ -19,7 +19,8 @@ _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", "T%H:%M", "T%H:%M:%S", "T%H
 OR = "|"  # between formats where dates are written in several; they are released in the first
 _EPOCH = pd.Timestamp(1970, 1, 1)
 _STORED = ("%Y-%m-%d", "%Y-%m-%d %H:%M:%S")  # how dates that are no text are written, without and with times
-FORMATS = tuple(day + time for day in _DAYS for time in _TIMES)
+TIMES_OF_DAY = ("%H:%M", "%H:%M:%S")
+FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *TIMES_OF_DAY)
 
 
 def formats_of(texts: Sequence[str]) -> tuple[str, ...]:

@@ -119,7 +119,9 @@ class Hierarchy:
             with open(path, newline="", encoding=encoding) as file:
                 lines = [line for line in csv.reader(file, delimiter=separator) if line]
         except (OSError, UnicodeError, csv.Error) as problem:
-            raise InputError(f"Cannot read the hierarchy '{path}': {problem}.") from problem
+            raise InputError(
+                f"Cannot read the hierarchy '{path}': {getattr(problem, 'strerror', None) or problem}."
+            ) from problem
         if not lines:
             raise InputError(f"The hierarchy '{path}' is empty.")
         if len(lines[0]) == 1:

@@ -29,6 +29,8 @@ EXAMPLES = {
     "tree": '{kind = "tree", tree = {north = ["Kiel", "Hamburg"], south = ["Ulm"]}}',
 }
 _PERIODS: dict[str, Callable[[pd.Timestamp], str]] = {
+    "hour": lambda day: f"{day:%Y-%m-%d %H}:00-{day:%H}:59",
+    "daypart": lambda day: f"{day:%Y-%m-%d} {_daypart(day)}",
     "day": lambda day: f"{day:%Y-%m-%d}",
     "week": lambda day: f"{day:%G-W%V}",
     "month": lambda day: f"{day:%Y-%m}",
@@ -36,6 +38,10 @@ _PERIODS: dict[str, Callable[[pd.Timestamp], str]] = {
     "year": lambda day: f"{day.year}",
     "decade": lambda day: f"{day.year // 10 * 10}s",
     "century": lambda day: f"{day.year // 100 * 100}-{day.year // 100 * 100 + 99}",
+}
+_HOURS: dict[str, Callable[[pd.Timestamp], str]] = {  # of times without a day
+    "hour": lambda time: f"{time:%H}:00-{time:%H}:59",
+    "daypart": lambda time: _daypart(time),
 }
 
 
@@ -46,7 +52,8 @@ class HierarchySpec:
     - `prefix`: codes by their first characters, as many as `keep` says, ever fewer.
     - `bands`: numbers in bands of `widths`, each a multiple of the last, from `origin` (0) on; those below `bottom` or
       at and above `top` are in a band of their own.
-    - `date`: dates by `levels`: day, week, month, quarter, year, decade, century; `format` where they are not plain.
+    - `date`: dates by `levels`: hour, daypart (six hours), day, week, month, quarter, year, decade, century; times of
+      day by the first two; `format` where they are not plain.
     - `tree`: words by a `tree` of tables, whose ends are lists of values.
 
     >>> postcodes = HierarchySpec.of({"kind": "prefix", "keep": [3, 2]}, "postcode").build(["01067", "01099", "80331"])
@@ -192,7 +199,16 @@ def _periods(leaves: pd.Index, settings: Mapping[str, Any]) -> tuple[pd.Index, L
     form = dates.format_of(texts, settings.get("format"))
     times = dates.read(texts, form)
     order = np.argsort(times.to_numpy(), kind="stable")
-    return leaves[order], [[_PERIODS[level](times[place]) for place in order] for level in settings["levels"]]
+    periods = _PERIODS if any(day in form for day in ("%d", "%j")) else _HOURS
+    strange = [level for level in settings["levels"] if level not in periods]
+    if strange:
+        raise InputError(f"times of day have no {strange[0]}: their levels are {' and '.join(_HOURS)}.")
+    return leaves[order], [[periods[level](times[place]) for place in order] for level in settings["levels"]]
+
+
+def _daypart(time: pd.Timestamp) -> str:
+    start = time.hour // 6 * 6
+    return f"{start:02}:00-{start + 5:02}:59"
 
 
 def _tree(leaves: pd.Index, settings: Mapping[str, Any]) -> tuple[pd.Index, Levels]:

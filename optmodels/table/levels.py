@@ -21,6 +21,10 @@ class ColumnLevels:
     counts: Counts
     given: tuple[object, ...] | None  # the order that was given for them, if any
 
+    def __post_init__(self) -> None:
+        # pandas finds this out when first asked, and two threads that ask at once may be told that it is not so
+        assert self.values.is_unique, "a level is there twice"
+
     def merged(self, other: ColumnLevels, name: str) -> ColumnLevels:
         """The values of both, in the order of both.
 

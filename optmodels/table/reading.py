@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypedDict
 
 import pandas as pd
+import psutil
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -24,6 +25,7 @@ SEPARATORS = (",", ";", "\t", "|", " ")
 # What a cell may hold for want of a value: what Arrow, pandas and R take for missing.
 MISSING_WORDS = frozenset(pa.csv.ConvertOptions().null_values)
 _SAMPLE = 1 << 18
+_COPIES = 3  # that memory has to hold, at least: as read, as converted, as worked on
 # Whole numbers with gaps, in pandas.
 NULLABLE = {
     pa.type_for_alias(str(kind).lower()): kind
@@ -208,9 +210,29 @@ def _parquet_schema(file: Path) -> pa.Schema:
     return pa.schema([field for field in schema if not field.name.startswith("__index_level_")])
 
 
+def _check_room(file: Path, kinds: Sequence[pa.DataType]) -> None:
+    """Refuse what cannot fit: a few MB of Parquet may say that they are billions of records."""
+    rows = sum(part.count_rows() for part in pa.parquet.ParquetDataset(file).fragments)
+    free = psutil.virtual_memory().available
+    if _COPIES * rows * sum(_least_bytes(kind) for kind in kinds) > free:
+        raise InputError(
+            f"'{file}' has {rows:,} records, which do not fit into the {free / 2**30:.1f} GB of memory that are free. "
+            "Read fewer columns, or give the folder of its parts, which is worked on part by part."
+        )
+
+
+def _least_bytes(kind: pa.DataType) -> float:
+    """What a cell takes in memory, at least; texts become codes."""
+    try:
+        return float(kind.bit_width) / 8
+    except ValueError:
+        return 4.0
+
+
 def _read_parquet(file: Path, wanted: Sequence[str]) -> pd.DataFrame:
     schema = _parquet_schema(file)
     texts = [name for name in wanted if _is_text(schema.field(name).type)]
+    _check_room(file, [schema.field(name).type for name in wanted])
     table = pa.parquet.read_table(file, columns=list(wanted), read_dictionary=texts)
     return _to_frame(table.replace_schema_metadata(None))  # a stored pandas index would come back as the index
 

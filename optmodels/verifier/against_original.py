@@ -26,7 +26,7 @@ def against_original(
     checks = [_same_file(path, promise["data"])]
     if not path.is_file() or path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"--original '{path}' must be the CSV or Parquet file that the release was made of.")
-    columns = read_cells(path, _separator(path, list(released)))
+    columns = read_cells(path, _separator(path, [*promise["columns"], *promise["dropped"]]))
     leaked = [name for name in promise["dropped"] if name in promise["columns"]]
     named = "none of them" if not leaked else ", ".join(leaked)
     checks.append(Check("columns left out", ", ".join(promise["dropped"]) or "none", named, not leaked))

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import psutil
+import pyarrow.parquet
 from numpy.typing import NDArray
 
 from optmodels.errors import InputError
@@ -83,6 +85,7 @@ def read_cells(path: Path, separator: str = ",") -> dict[str, Cells]:
     try:
         if path.suffix.lower() == ".csv":
             return _of_csv(path, separator)
+        _check_room(path)
         frame = pd.read_parquet(path)
         return {str(name): Cells.of(frame[name]) for name in frame.columns}
     except OSError as problem:
@@ -90,6 +93,13 @@ def read_cells(path: Path, separator: str = ",") -> dict[str, Cells]:
     except (ValueError, TypeError, KeyError, csv.Error, MemoryError) as problem:  # also of parsers and of Arrow
         reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
         raise InputError(f"'{path}' is no release that can be read: {reason}") from problem
+
+
+def _check_room(path: Path) -> None:
+    """A few MB of Parquet may say that they are billions of rows: what cannot fit is not read."""
+    said = pyarrow.parquet.read_metadata(path)
+    if 8 * said.num_rows * said.num_columns > psutil.virtual_memory().available:
+        raise ValueError(f"it has {said.num_rows:,} rows, more than fit into memory.")
 
 
 def _of_csv(path: Path, separator: str) -> dict[str, Cells]:

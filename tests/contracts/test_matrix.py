@@ -27,6 +27,7 @@ from optmodels.solver import Solver
 from optmodels.testing import SAME, brute_force, brute_force_front, check_solution
 
 SECONDS = (0.3, 2.0, 10.0)  # that a cell may search; the more only where the fewer were not enough for what it claims
+PROPERTIES = ("formulation", "task", "condition", "solver")
 # Options that make any solver quick which has them, and parameters that make models quick to build and to judge.
 QUICK_OPTIONS = {"evaluations": 60, "population": 12, "particles": 6, "iterations": 20, "block_size": 12, "floors": 4}
 QUICK_PARAMETERS: dict[str, dict[str, Any]] = {
@@ -122,27 +123,10 @@ def walk(cells: Iterable[Cell], keeps: Callable[[Cell], None] = walked) -> None:
     assert not broken, "\n".join(broken)
 
 
-def covering(cells: Iterable[Cell]) -> list[Cell]:
-    """Few cells in which every two properties meet that meet in any, the same ones every time."""
-    known = list(cells)
-    pairs = [
-        set(combinations((("f", one.formulation), ("t", one.task), ("c", one.condition), ("s", one.solver)), 2))
-        for one in known
-    ]
-    order = np.random.default_rng(0).permutation(len(known)).tolist()
-    missing, chosen = set().union(*pairs), set()
-    for least in range(6, 0, -1):
-        for place in order:
-            if len(pairs[place] & missing) >= least:
-                missing -= pairs[place]
-                chosen.add(place)
-    return [known[place] for place in sorted(chosen)]
-
-
 @cache
 def sample() -> tuple[Cell, ...]:
-    works = covering(cell for cell in whole_matrix() if cell.works)
-    refuses = covering(cell for cell in whole_matrix() if not cell.works)
+    works = matrix.covering((cell for cell in whole_matrix() if cell.works), PROPERTIES)
+    refuses = matrix.covering((cell for cell in whole_matrix() if not cell.works), PROPERTIES)
     return (*works, *refuses)
 
 
@@ -219,7 +203,7 @@ def proven(cell: Cell) -> None:
 
 @pytest.mark.parametrize("formulation", registry.formulation_names())
 def test_a_sample_of_proofs_agrees_with_brute_force(formulation: str) -> None:
-    cells = covering(cell for cell in whole_matrix() if cell.claims == "proven")
+    cells = matrix.covering((cell for cell in whole_matrix() if cell.claims == "proven"), PROPERTIES)
     walk((cell for cell in cells if cell.formulation == formulation), proven)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from optmodels import registry
-from optmodels.problem import Formulation, Problem
+from optmodels.problem import Formulation
 from optmodels.solver import FrontSolver, Solver
 from optmodels.testing import brute_force, check_formulation, check_front, check_solution, check_solver, small_table
 
@@ -163,7 +163,3 @@ def test_the_commands(installed: Path, tmp_path: Path) -> None:
     assert "slices" in table
     assert "mondrian" in table
     assert "slices" in run("optmodels list solvers", tmp_path).stdout
-
-
-class OnlyValues(Problem):
-    """Nothing is known of it but what a partition is worth."""

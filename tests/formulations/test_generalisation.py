@@ -13,7 +13,7 @@ import optmodels as om
 from formulations import Generalisation
 from formulations.generalisation import Scheme
 from optmodels.errors import InputError
-from optmodels.matrix import mixed_table
+from optmodels.matrix import CONDITIONS, mixed_table
 from optmodels.partition import Labels, canonical
 from optmodels.price import hierarchy
 from optmodels.problem import Problem
@@ -165,6 +165,28 @@ def test_the_lattice_agrees_with_brute_force(seed: int, conditions: dict[str, fl
     found = LatticeSearch().solve(problem)
     assert found.status is om.Status.OPTIMAL
     assert found.value == pytest.approx(best_loss(problem), abs=1e-12)
+
+
+OF_ILLNESS = {
+    name: asked
+    for name, asked in CONDITIONS.items()
+    if name not in ("k", "suppress") and not any(isinstance(value, dict) for value in asked.values())
+}
+
+
+@pytest.mark.parametrize("scheme", ["local", "full-domain"])
+@pytest.mark.parametrize("condition", [*OF_ILLNESS])
+def test_every_condition_agrees_with_brute_force(condition: str, scheme: Scheme) -> None:
+    for seed in range(2):
+        table = random_table(seed, 8, attributes=2)
+        frame = table.frame.assign(illness=list("uvuvwuvw"))
+        table = om.Table(frame, quasi=table.kinds, hierarchies=table.hierarchies, sensitive="illness")
+        problem = Generalisation(k=2, scheme=scheme, **OF_ILLNESS[condition]).build(table)
+        exact = LatticeSearch() if scheme == "full-domain" else Columns()
+        found, best = exact.solve(problem, time_limit=60), brute_force(problem)
+        assert found.status is (om.Status.INFEASIBLE if best is None else om.Status.OPTIMAL)
+        if best is not None:
+            assert found.value == pytest.approx(best[1].values["loss"], abs=1e-9)
 
 
 @pytest.mark.parametrize("scheme", ["local", "full-domain"])

@@ -115,18 +115,25 @@ def released_levels(problem: MajeedHwangProblem, frame: pd.DataFrame) -> float:
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def drawn(seed: int) -> tuple[MajeedHwangProblem, np.ndarray]:
-    draw = np.random.default_rng(seed)
+def table_and_weights(
+    draw: np.random.Generator, seed: int, *, fewer_than: int, values: int
+) -> tuple[Table, dict[str, float]]:
+    """A table with attributes of any kind, sensitive ones of so many values at least, and a weight for each."""
     table = small_table(
-        int(draw.integers(4, 30)),
+        int(draw.integers(4, fewer_than)),
         seed=seed,
         numeric=int(draw.integers(0, 3)),
         categorical=int(draw.integers(1, 3)),
         sensitive=int(draw.integers(1, 3)),
-        values=int(draw.integers(1, 4)),
+        values=int(draw.integers(values, 4)),
         repeated=bool(draw.integers(2)),
     )
-    weights = dict(zip(table.quasi, draw.dirichlet(np.ones(len(table.quasi))).tolist(), strict=True))
+    return table, dict(zip(table.quasi, draw.dirichlet(np.ones(len(table.quasi))).tolist(), strict=True))
+
+
+def drawn(seed: int) -> tuple[MajeedHwangProblem, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    table, weights = table_and_weights(draw, seed, fewer_than=30, values=1)
     k = int(draw.integers(2, 4))
     rule = (
         {"threshold": float(draw.uniform(0, 1.5))},

@@ -135,6 +135,13 @@ def test_a_filled_gap_has_no_decimals_of_its_own(tmp_path: Path) -> None:
     assert released["age"].tolist() == [26, 26, 38, 38]
 
 
+def test_whole_numbers_are_released_as_such_whatever_fills_their_gaps(tmp_path: Path) -> None:
+    file = write(tmp_path / "in.csv", {"age": ["20", "", "", "31", "45", "50"], "illness": list("ababab")})
+    table = Table.from_file(file, quasi={"age": "numeric"}, sensitive="illness", missing="impute")
+    made = release(table, [0, 1, 1, 0, 2, 2], promise=Conditions(k=2))
+    assert cells(made.to_csv(tmp_path / "out.csv"), "age") == Counter({"26": 2, "36": 2, "48": 2})
+
+
 STORED = {
     "small": pa.array([1, 2, None, 4] * 10, pa.int8()),
     "huge": pa.array([2**62 + 1, None, 2**62 + 3, -1] * 10, pa.int64()),

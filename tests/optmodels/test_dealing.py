@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,14 @@ from hypothesis import strategies as st
 
 from formulations import MoObam
 from optmodels import Table, registry
-from optmodels.conditions import Conditions, broken_classes
-from optmodels.conditions.dealing import deal
+from optmodels.conditions import Conditions, broken_classes, dealing
+from optmodels.conditions.dealing import Dealt, deal
+from optmodels.errors import NoSolutionError
 from optmodels.partition import members
 from optmodels.solution import Status
-from optmodels.testing import brute_force, check_solution
+from optmodels.solver import dealing_out
+from optmodels.testing import brute_force, check_solution, small_table
+from solvers.local_search import construct
 
 TIGHT: list[dict[str, Any]] = [
     {"delta": 0.7},
@@ -26,6 +30,10 @@ TIGHT: list[dict[str, Any]] = [
     {"most_share": 0.5},
     {"entropy_l": 1.9},
     {"t": 0.1, "t_distance": "equal"},
+]
+BY_NAME: list[dict[str, Any]] = [
+    {"t": {"secret_0": 0.3}, "distinct_l": {"secret_1": 2}},
+    {"t": {"secret_0": 0.2, "secret_1": 0.3}, "t_distance": {"secret_1": "ordered"}},
 ]
 QUICK = {
     "local_search": {"iterations": 20},
@@ -97,7 +105,74 @@ def test_a_front_of_prescribed_classes_has_a_point() -> None:
     assert "5 classes" in str(front.details["infeasible"])
 
 
-def test_too_many_counts_are_not_listed() -> None:
-    test = Conditions(2, distinct_l=2).compile(table_of(list(range(40))))
-    assert deal(test, 3).labels is None
-    assert not deal(test, 3).decided
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10_000),
+    st.integers(5, 8),
+    st.integers(2, 3),
+    st.sampled_from(
+        [
+            *TIGHT,
+            {"t": 0.3},
+            {"t": 0.2, "t_distance": "ordered"},
+            {"t": {"secret_0": 0.3}, "distinct_l": {"secret_1": 2}},
+        ]
+    ),
+    st.sampled_from([1, 4, 10_000]),
+)
+def test_what_is_found_or_forbidden_of_two_attributes_is(
+    seed: int, n: int, n_classes: int, tight: dict[str, Any], listed: int
+) -> None:
+    """However few counts are listed, what is dealt keeps the conditions, and what is called impossible is."""
+    table = small_table(n, seed=seed, sensitive=2, values=2 + seed % 2)
+    test = Conditions(2, **tight).compile(table)
+    with patch.object(dealing, "_MOST_COUNTS", listed):
+        dealt = deal(test, n_classes)
+    possible = n_classes * 2 <= n and brute_force(MoObam(k=2, n_clusters=n_classes, **tight).build(table)) is not None
+    assert dealt.decided or listed < 10_000
+    assert possible or dealt.labels is None
+    assert not (possible and dealt.proves_there_are_none)
+    if dealt.labels is not None:
+        assert sorted({*dealt.labels.tolist()}) == list(range(n_classes))
+        assert not broken_classes(test, *members(dealt.labels)).any()
+
+
+def test_a_test_of_one_attribute_alone() -> None:
+    table = small_table(12, seed=3, sensitive=3, values=4)
+    asked = Conditions(2, t={"secret_1": 0.3}, delta={"secret_1": 1.1}, distinct_l={"secret_1": 2, "secret_2": 3})
+    of_one = table.roles.revised(sensitive="secret_1", identifiers=["secret_0", "secret_2"])
+    one = Table.with_roles(table.frame, of_one)
+    alone, own = asked.compile(table).alone(1), Conditions(2, t=0.3, delta=1.1, distinct_l=2).compile(one)
+    for name, found in alone._asdict().items():
+        np.testing.assert_array_equal(found, getattr(own, name), err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("tight", "n_classes", "found"),
+    [
+        ({"distinct_l": 2}, 300, True),  # dealt out in turn
+        ({"beta": 3.0}, 100, True),
+        ({"distinct_l": 3}, 300, False),  # too few of what is rare
+        ({"delta": 1.0}, 300, False),
+        ({"most_share": 0.5}, 333, False),  # no class of three
+        ({"t": 0.1}, 300, False),  # nor of so few can be so close
+        ({"t": 0.1, "t_distance": "variational"}, 333, False),
+        ({"t": 0.2}, 100, True),
+    ],
+)
+def test_a_thousand_records(tight: dict[str, Any], n_classes: int, found: bool) -> None:
+    test = Conditions(3, **tight).compile(table_of([0] * 480 + [1] * 470 + [2] * 50))
+    dealt = deal(test, n_classes)
+    assert dealt.decided
+    assert (dealt.labels is not None) == found
+    assert dealt.labels is None or not broken_classes(test, *members(dealt.labels)).any()
+
+
+def test_what_is_not_known_is_said() -> None:
+    problem = MoObam(k=3, n_clusters=8, t=0.1).build(small_table(60, seed=1, sensitive=2, values=6))
+    search = registry.configured(registry.solver("local_search"), QUICK["local_search"])
+    with patch.object(dealing_out, "deal", lambda *_, **__: Dealt()), patch.object(construct, "deal", dealing_out.deal):
+        solution = search.solve(problem, time_limit=1)
+    assert solution.status is Status.NONE
+    with pytest.raises(NoSolutionError, match=r"Whether 8 classes can satisfy k >= 3, t <= 0.1.* is not known"):
+        solution.require()

@@ -127,3 +127,15 @@ def test_bands_nest_and_hold_their_numbers(numbers: list[float], widths: list[fl
 def test_prefixes_of_awkward_text_nest(texts: list[str], keep: list[int]) -> None:
     made = HierarchySpec.of({"kind": "prefix", "keep": keep}, "it").build(texts)
     assert set(made.values) == set(texts)
+
+
+def test_times_of_day_have_hours_and_times_of_days_nest_in_these() -> None:
+    assert levels(["10:48", "10:05", "23:05"], kind="date", levels=["hour", "daypart"])[1:3] == [
+        ["10:00-10:59", "10:00-10:59", "23:00-23:59"],
+        ["06:00-11:59", "06:00-11:59", "18:00-23:59"],
+    ]
+    found = levels(["2024-03-01 10:48", "2024-03-02 10:48"], kind="date", levels=["hour", "day", "month"])
+    assert found[1] == ["2024-03-01 10:00-10:59", "2024-03-02 10:00-10:59"]
+    assert found[2] == ["2024-03-01", "2024-03-02"]
+    with pytest.raises(InputError, match="times of day have no month"):
+        levels(["10:48", "23:05"], kind="date", levels=["month"])

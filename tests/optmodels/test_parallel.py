@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,14 @@ def test_the_environment_decides(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(CORES, wrong)
         with pytest.raises(InputError, match=f"{CORES} must be a whole number of at least 1, not '{wrong}'"):
             cores()
+
+
+def test_processes_kept_from_earlier_work_have_the_settings_of_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("there", "elsewhere"):
+        monkeypatch.setenv("OPTMODELS_DATA", folder)
+        assert set(in_parallel(lambda _: os.environ["OPTMODELS_DATA"], 2, jobs=2)) == {folder}
+    monkeypatch.delenv("OPTMODELS_DATA")
+    assert set(in_parallel(lambda _: os.environ.get("OPTMODELS_DATA"), 2, jobs=2)) == {None}
 
 
 def test_workers_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from formulations import Aminifar
+from formulations import Aminifar, MajeedHwang
 from optmodels import Status, datasets
 from optmodels.audit import audit
 from optmodels.conditions import Conditions
@@ -214,3 +214,19 @@ def test_figure_1_of_aminifar_the_cap_sends_sample_2_to_the_other_class() -> Non
         groups[alpha] = {frozenset(np.flatnonzero(found.labels == label).tolist()) for label in (0, 1)}
     assert groups[None] == {frozenset({0, 1, 2, 4, 9}), frozenset({3, 5, 6, 7, 8})}  # figure 1b
     assert groups[1.0] == {frozenset({0, 1, 3, 4, 9}), frozenset({2, 5, 6, 7, 8})}  # figure 1c
+
+
+def test_figure_5_of_majeed_and_hwang_one_class_is_nearly_uncertain_and_one_not_at_all() -> None:
+    """Three of each class: one salary of three is lower in C1, none in C2, whose U of zero asks for high levels."""
+    salaries = [0, 1, 1, 1, 1, 1]
+    found = entropies(histograms(np.repeat([0, 1], 3), salaries))
+    assert found.tolist() == [pytest.approx(0.918, abs=0.001), 0]
+
+
+def test_the_classes_that_majeed_and_hwang_count() -> None:
+    """1,600 records and k = 50 make 32 classes (section 4.4)."""
+    frame = pd.DataFrame({"age": np.arange(1600) % 70, "salary": np.arange(1600) % 2})
+    table = Table(frame, quasi={"age": "numeric"}, sensitive="salary")
+    found = solve(MajeedHwang(k=50, weights={"age": 100.0}).build(table), solver="usefulness")
+    assert found.labels is not None
+    assert np.bincount(found.labels).tolist() == [50] * 32

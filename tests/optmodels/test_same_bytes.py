@@ -62,3 +62,12 @@ def test_gaps_as_a_value_of_their_own_do_not_bring_back_the_order_of_rows() -> N
     ]
     assert made[0].frame["illness"].tolist() == made[1].frame["illness"].tolist() == ["cold", "flu", "missing", "flu"]
     assert list(made[0].frame["illness"].cat.categories) == list(made[1].frame["illness"].cat.categories)
+
+
+def test_people_do_not_bring_back_the_order_of_columns() -> None:
+    frame = pd.DataFrame({"x": [1, 2, 3], "s": list("aba"), "who": [2, 1, 0]})
+    sorted_ones = [
+        Table(one, quasi={"x": "numeric"}, sensitive="s", person="who").sorted().frame["x"].tolist()
+        for one in (frame, frame[["who", "s", "x"]])
+    ]
+    assert sorted_ones[0] == sorted_ones[1]

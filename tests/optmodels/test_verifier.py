@@ -10,12 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from optmodels.audit.parts import Ground
 from optmodels.cli import app
 from optmodels.conditions import Conditions
 from optmodels.errors import BrokenPromiseError, InputError
 from optmodels.release import release
+from optmodels.release.formulas import without_formulas
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.table.levels import ColumnLevels
 from optmodels.verifier import beside, load_promise, sealed, verify
 
 AWKWARD = ["flu", "cold", "a,b", 'q"q', "line\nbreak", "é ü", "*", "-0.0", "1.0", "x y ", "\r"]
@@ -292,6 +295,26 @@ def test_the_command_line_from_release_to_verdict(tmp_path):
     assert _run("verify", tmp_path / "nothing.csv").exit_code == 1
 
 
+@pytest.mark.parametrize("policy", ["impute", "category"])
+def test_gaps_that_were_filled_break_no_promise(tmp_path, policy):
+    rows = ["31;flu", "47;NA", "33;", "45;flu", "39;null", "41;cold"]
+    data, out = tmp_path / "people.csv", tmp_path / "release.csv"
+    data.write_text("\n".join(["weight;illness", *(row.replace(";", ",5;") for row in rows)]))
+    options = ("--numeric", "weight", "--sensitive", "illness", "--decimal", ",", "--missing", policy, "--k", "3")
+    made = _run("anonymize", data, *options, "--solver", "mdav", "--out", out)
+    assert made.exit_code == 0, made.output
+    kept = _run("verify", out, "--original", data)
+    assert kept.exit_code == 0, kept.output
+
+
+def test_levels_that_threads_share_are_known_to_be_unique_before():
+    """Else pandas may tell one thread that they are not, while another one is still finding out."""
+    shared = [pd.Index([0.5, 1.0]), pd.Index(["a", "b"])]
+    Ground({"pay": shared[0]}, {"pay": True}, {})
+    ColumnLevels(shared[1], np.array([1, 1]), None)
+    assert all("is_unique" in index._cache for index in shared)
+
+
 def test_a_folder_is_verified_part_by_part(tmp_path):
     draw = np.random.default_rng(1)
     (tmp_path / "data").mkdir()
@@ -323,6 +346,13 @@ def test_formulas_are_escaped_on_request_and_verified_as_written(tmp_path):
     assert set(read["s"]) == {"'+a", "b"}
     assert set(read["age"]) == {"-2", "-4"}
     assert not verify(tmp_path / "release.csv", load_promise(tmp_path / "release.promise.json")).broken
+
+
+@pytest.mark.parametrize("text", ["=1", "+a", "-a", "@x", "\t=1", "\r=1", "\n=1", "＝1", "＋a", "－a", "＠x"])
+def test_whatever_begins_like_a_formula_gets_an_apostrophe(text):
+    assert without_formulas(pd.DataFrame({"note": [text]}))["note"].tolist() == [f"'{text}"]
+    with pytest.raises(InputError, match="rename it"):
+        without_formulas(pd.DataFrame({text: ["fine"]}))
 
 
 def test_whoever_knows_all_others_of_a_class_learns_the_last_one_no_better_than_the_decimals_say(tmp_path):

@@ -40,6 +40,9 @@ def refused(result: object, *fragments: str) -> None:
         pytest.param(("people.csv", *AGE, "--solver", "mdav"), ("needs k", "--k"), id="no k"),
         pytest.param(("people.csv", *AGE, *QUICK, "--t", -1), ("t must be a distance",), id="negative t"),
         pytest.param(("people.csv", *AGE, *QUICK, "--entropy-l", 0.5), ("entropy_l",), id="entropy l below 1"),
+        pytest.param(
+            ("people.csv", *AGE, *QUICK, "--suppress", 7), ("--suppress 7.0 is no share",), id="too large a share"
+        ),
         pytest.param(("people.csv", *AGE, *QUICK, "--distinct-l", 2), ("sensitive",), id="no sensitive attribute"),
         pytest.param(("people.csv", *AGE, *QUICK, "--time-limit", 0), ("--time-limit",), id="no time"),
         pytest.param(("people.csv", *AGE, *QUICK, "--colour", "red"), ("no option '--colour'",), id="unknown option"),
@@ -59,7 +62,9 @@ def refused(result: object, *fragments: str) -> None:
         pytest.param(("people.csv", *AGE, *QUICK, "--recode", "intervals"), ("'interval'?",), id="recoding"),
         pytest.param(("people.csv", *AGE, *QUICK, "--roles", "none.toml"), ("none.toml",), id="missing role file"),
         pytest.param(
-            ("people.csv", *AGE, *QUICK, "--hierarchy", "age=none.csv"), ("none.csv",), id="missing hierarchy"
+            ("people.csv", *AGE, *QUICK, "--hierarchy", "age=none.csv"),
+            ("'none.csv': No such file",),
+            id="missing hierarchy",
         ),
         pytest.param(("people.csv", *AGE, *QUICK, "--out", "none/r.csv"), ("Cannot write",), id="no such folder"),
         pytest.param(("people.csv", *AGE, *QUICK, "--out", "people.csv/r.csv"), ("Cannot write",), id="file as folder"),

@@ -48,6 +48,13 @@ def test_a_near_unique_column_is_an_error_before_the_solve(run: Run, file, tmp_p
     assert not (tmp_path / words[-1]).exists()
 
 
+def test_what_is_to_be_typed_is_quoted_for_the_shell(run: Run, file) -> None:
+    file.rename(columns={"visit": "visit no"}).to_csv("spaced.csv", index=False)
+    done = run("anonymize", "spaced.csv", *QUICK, "--out", "release.csv")
+    assert done.exit_code == 1
+    assert "--allow-unique 'visit no'" in done.output
+
+
 def test_an_allowed_one_is_said_loudly_everywhere(run: Run, file, tmp_path) -> None:
     words = ("anonymize", "people.csv", *QUICK, "--allow-unique", "visit", "--out", "release.csv", "--force")
     done = run(*words, "--report", "report.html")

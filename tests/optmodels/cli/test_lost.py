@@ -18,6 +18,24 @@ def test_anonymize_tells_people_and_scripts(run, people):
     assert record["audit"]["all_but_lost"] == []
 
 
+def test_weights_are_told_where_they_differ_and_are_numbers_or_the_word(run, people):
+    told = run("anonymize", people, *ROLES, *QUICK, "--weight", "age=2")
+    assert "Weights of quasi-identifiers: age 2, sex 1, town 1." in told.output
+    assert "Weights" not in run("anonymize", people, *ROLES, *QUICK).output
+    both = run("anonymize", people, *ROLES, *QUICK, "--weight", "importance", "--weight", "age=2")
+    assert "leave out the numbers, or the word" in both.output
+
+
+def test_that_nobody_looks_at_sensitive_values_is_said_where_it_is_chosen(run, people):
+    chosen = ("anonymize", people, *ROLES, "--formulation", "aminifar", "--k", "4")
+    assert "baseline without diversity" in run(*chosen).output
+    for more in (("--param", "alpha=2"), ("--param", "floor=0.1"), ("--distinct-l", "2")):
+        told = run(*chosen, "--force", *more)
+        assert told.exit_code == 0, told.output
+        assert "baseline without diversity" not in told.output
+    assert "baseline without diversity" not in run("anonymize", people, *ROLES, *QUICK, "--force").output
+
+
 def test_what_is_all_but_lost_is_said_with_a_remedy(run, people):
     told = run("anonymize", people, *ROLES, "--solver", "mdav", "--k", "40")
     assert "All but lost: age, sex, town." in told.output

@@ -40,6 +40,8 @@ def of(*values: object, name: str = "thing") -> Inspection:
         ("flu", ["cold", "flu", "cold"], "name like a value", ("cold", "flu")),
         ("plz", ["01067", "01067", "80331"], "leading zeros", ("01067",)),
         ("seen", ["2021-03-01", "2021-03-01", "1999-12-31"], "dates", ("2021-03-01", "1999-12-31")),
+        ("plz", ["01067", "01067", "-99", "80331"], "numbers for unknown", ("-99",)),
+        ("at", ["10:48", "10:48", "23:05"], "dates", ("10:48", "23:05")),
         ("seen", ["03/04/2021", "03/04/2021", "05/06/2021"], "ambiguous dates", ("03/04/2021", "05/06/2021")),
         ("site", ["A", "A", "A"], "constant", ("A",)),
         ("dose", [str(i) for i in range(40)] + ["x 3"], "text among numbers", ("x 3",)),
@@ -170,3 +172,25 @@ def test_hierarchies_and_decimal_commas_are_proposed() -> None:
 def test_commas_that_may_set_off_thousands_are_not_proposed_as_decimals() -> None:
     assert "\ndecimal = " not in of("1,500", "12,500", name="pay").to_toml()
     assert 'decimal = ","' in of("1,500", "12,5", name="dose").to_toml()
+
+
+def test_records_entered_twice_make_no_person_of_what_numbers_them() -> None:
+    visits = pd.DataFrame(
+        {
+            "case no": [f"C{i}" for i in range(8)],
+            "Patient": ["P1", "P1", "P2", "P2", "P3", "P4", "P5", "P6"],
+            "age": [31, 31, 45, 45, 52, 60, 61, 70],
+        }
+    )
+    twice = pd.concat([visits, visits.iloc[:1]], ignore_index=True)
+    seen = inspect_frame(twice)
+    assert seen.proposed.person == "Patient"
+    assert seen.named("identifier") == ("case no",)
+    assert "duplicate rows" in kinds(seen, None)
+    assert "repeated identifier" not in kinds(seen, "case no")
+
+
+def test_times_of_day_are_measured_and_hours_proposed() -> None:
+    seen = inspect_frame(pd.DataFrame({"age": [31, 45, 31], "at": ["10:48", "11:05", "23:05"]}))
+    assert seen.proposals["at"].kind == "date"
+    assert '# at = {kind = "date", levels = ["hour", "daypart"]}' in seen.to_toml()

@@ -167,3 +167,11 @@ def test_the_best_of_a_row_is_bold_whatever_the_sense_of_the_row() -> None:
     table = pd.DataFrame({"a": [1.0, 1.0, np.nan], "b": [2.0, 2.0, 3.0]}, index=pd.Index(list("xyz"), name="problem"))
     rows = latex(table, large=[False, True, True]).splitlines()[4:7]
     assert rows == [r"x & \textbf{1} & 2 \\", r"y & 1 & \textbf{2} \\", r"z & -- & \textbf{3} \\"]
+
+
+def test_names_cannot_break_a_table_of_latex() -> None:
+    table = pd.DataFrame({"a&b": [1.0]}, index=pd.Index(["\\input{x}\n\n50% of $x_1^2#~"], name="problem"))
+    text = latex(table)
+    assert r"a\&b" in text
+    assert r"\textbackslash input\{x\} 50\% of \$x\_1\textasciicircum 2\#\textasciitilde " in text
+    assert "\n\n" not in text
