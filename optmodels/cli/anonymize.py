@@ -137,6 +137,7 @@ def anonymize(
             seed=seed,
             report=report,
             save_roles=save_roles,
+            force=force,
             json=json,
             allow_unique=names("--allow-unique", allow_unique or ()),
         )

@@ -13,12 +13,16 @@ from optmodels.cli.values import literal, names
 from optmodels.errors import InputError
 
 
-@takes_roles("sensitive", "person", "ordered", "nominal", "orders", "hierarchies", "separator", "decimal", "encoding")
+@takes_roles("quasi", "sensitive", "person", "ordered", "nominal", "orders", "hierarchies", "separator", "decimal", "encoding")
 def audit(
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")],
     columns: TypedRoles,
     quasi: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="The quasi-identifiers.", rich_help_panel=options.ROLES)
+        list[str] | None, typer.Option(
+            metavar="A,B",
+            help="Quasi-identifiers of any kind: for an audit it does not matter which.",
+            rich_help_panel=options.ROLES,
+        ),
     ] = None,
     tau: Annotated[
         str, typer.Option(metavar="T,T", help="Count the records that are linked with a probability above these.")

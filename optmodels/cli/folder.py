@@ -32,6 +32,7 @@ def anonymize(
     seed: int,
     report: Path | None,
     save_roles: Path | None,
+    force: bool,
     json: bool,
     allow_unique: tuple[str, ...] = (),
 ) -> None:
@@ -59,6 +60,7 @@ def anonymize(
             seed=seed,
             time_limit=time_limit,
             report=report is not None,
+            force=force,
             on_progress=on_progress,
         )
     files: list[tuple[Path, Writer]] = []

@@ -255,7 +255,7 @@ class TypedRoles:
         """
         found: dict[str, Any] = {}
         for name, typed in self.typed.items():
-            role, value = OPTIONS[name].role, OPTIONS[name].read(f"--{name}", typed)
+            role, value = OPTIONS[name].role, OPTIONS[name].read(f"--{name.replace('_', '-')}", typed)
             for column in found.get(role, ()):
                 if column in value:
                     raise InputError(f"Column '{column}' has two roles, {found[role][column]} and {name}; give it one.")

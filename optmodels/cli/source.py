@@ -59,16 +59,21 @@ def roles_of(data: str, asked: SomeRoles, role_file: Path | None) -> Roles:
 
 def audited_frame(data: str, quasi: tuple[str, ...], asked: SomeRoles) -> tuple[pd.DataFrame, Roles]:
     """The columns to be audited and their roles; what is not said of a dataset is its own."""
+    of_kinds = tuple(asked.get("quasi") or ())
+    for column in quasi:
+        if column in of_kinds:
+            raise InputError(f"Column '{column}' has two roles, quasi and {asked['quasi'][column]}; give it one.")
+    quasi = (*quasi, *of_kinds)
     kinds: dict[str, Kind] = dict.fromkeys(quasi, "categorical")
+    said: SomeRoles = {**asked, "quasi": kinds or None}
     if is_dataset(data):
-        own: SomeRoles = {**asked, "quasi": kinds or None}
-        return frame(data), DATASETS[data].roles.reassigned(**own)
+        return frame(data), DATASETS[data].roles.reassigned(**said)
     if not quasi:
         raise InputError(
             f"Which columns of '{data}' are quasi-identifiers? Name them with --quasi a,b. "
             f"The columns are {', '.join(_columns(data, asked))}."
         )
-    roles = Roles(quasi=kinds, others="drop").revised(**asked)
+    roles = Roles(quasi=kinds, others="drop").revised(**said)
     text = (*quasi, *roles.sensitive, *([] if roles.person is None else [roles.person]))
     # as written: 01 and 1, or two long numbers that a floating point number cannot tell apart, are not equal
     kept = roles.columns_kept(column_names(data, **roles.text_format))

@@ -22,7 +22,6 @@ import pyarrow as pa
 from optmodels.audit import Audit
 from optmodels.audit.parts import Ground, Tally, merged_audit
 from optmodels.errors import BrokenPromiseError, InputError, NoSolutionError, RefusedError, whole
-from optmodels.files import write_whole
 from optmodels.folders import groups, known_values
 from optmodels.folders import seams as folder_seams
 from optmodels.folders.described import by_values, described, judge_original, part_shown
@@ -37,20 +36,19 @@ from optmodels.folders.pieces import (
     released_types,
     sum_up,
 )
+from optmodels.folders.placing import AUDIT_FILE, check_place, put_in_place
 from optmodels.folders.promise import vouched_folder
 from optmodels.folders.routing import grow, merged_groups
 from optmodels.folders.seams import Members
 from optmodels.folders.steps import Steps
 from optmodels.problem import Formulation
 from optmodels.recoding import Method
-from optmodels.release.promise import promise_writer
 from optmodels.report import Described, Dossier, page
 from optmodels.solver import OnProgress
 from optmodels.table.encoding import check_told_apart
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.roles import Roles
 from optmodels.table.summary import Whole
-from optmodels.verifier import beside
 from solvers.blocks import USUAL, Blocks, blocks_optimise
 from solvers.blocks.scratch import scratch_folder
 from solvers.blocks.seams import NOT_COMPARED, TIME_SHARE, not_said, said
@@ -62,7 +60,6 @@ GROUP_ROWS = 250_000
 SAMPLE_PER_GROUP = 1_000
 MOST_SAMPLED = 2_000_000
 UNFINISHED = ".unfinished-"  # how the folder for what is on its way begins
-AUDIT_FILE = "_audit.json"  # readers of Parquet folders pass over names that begin so
 
 
 @dataclass(frozen=True)
@@ -95,9 +92,12 @@ def anonymize_folder(
     seed: int = 0,
     time_limit: float | None = None,
     report: bool = False,
+    force: bool = False,
     on_progress: OnProgress | None = None,
 ) -> FolderRelease:
     """Anonymise a Parquet folder, or a Dask DataFrame, into a folder that appears whole or not at all.
+
+    With `force` it replaces a release that is there, once it is finished; what is no release is never replaced.
 
     `group_rows` is about how many records a worker holds at a time, and so bounds its memory. Once the time is over, or
     after Ctrl-C, the blocks that are left are cut at medians, in groups under way too, which takes little; a second
@@ -105,7 +105,7 @@ def anonymize_folder(
     `report` values are counted before and after and the original is audited, too, which reads and writes it once more.
 
     Raises:
-        InputError: the source, the roles or the options are wrong, or `out` exists already.
+        InputError: the source, the roles or the options are wrong, or something is where `out` is to be.
         BrokenPromiseError: the written parts do not keep the promise; nothing is left of them.
     """
     whole("group_rows", group_rows, 1)
@@ -116,12 +116,9 @@ def anonymize_folder(
         )
     chosen = solver if solver is not None else Blocks()
     target = Path(out)
-    if target.exists():
-        raise InputError(f"The folder '{target}' exists already: name a new one.")
-    if beside(target).exists():
-        raise InputError(f"The promise '{beside(target)}' exists already: name a new folder.")
-    if not target.parent.is_dir():
-        raise InputError(f"There is no folder '{target.parent}' to write '{target.name}' into.")
+    check_place(target, force=force)
+    if isinstance(source, str | Path) and target.resolve() == Path(source).resolve():
+        raise InputError(f"'{target}' is what is read: name another folder for the release.")
     check_roles(roles)
     with (
         dask_client(chosen.address) as client,
@@ -352,12 +349,7 @@ class _Flow:
                 known = replace(before.people, people=audit.people.people, most_records=audit.people.most_records)
                 before = replace(before, people=known)
         promise = vouched_folder(draft, plan, conditions, method, ground, missing, people)
-        write_whole(beside(out), lambda file: promise_writer(promise, file))
-        try:
-            draft.replace(out)
-        except OSError:
-            beside(out).unlink()
-            raise
+        put_in_place(draft, out, promise)
         return FolderRelease(out, audit, values, method, provenance, before, told)
 
     def _before(self, plan: groups.Plan, pieces: Sequence[Piece], parts: int, ground: Ground, tally: Tally) -> Audit:

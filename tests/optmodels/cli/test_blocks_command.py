@@ -64,6 +64,7 @@ def test_from_folder_to_folder_and_to_file(run: Run, folder: Path) -> None:
     again = run("anonymize", folder, *ROLES, *BLOCKS, "--out", "out")
     assert again.exit_code == 1
     assert "exists already" in again.output
+    assert run("anonymize", folder, *ROLES, *BLOCKS, "--out", "out", "--force").exit_code == 0
     by_memory = run("anonymize", folder, *ROLES, "--solver", "mdav", "--k", 4, "--out", "release.csv")
     assert by_memory.exit_code == 0, by_memory.output
 

@@ -116,3 +116,19 @@ def test_utility_takes_only_what_it_needs(run: Run) -> None:
     assert "--target" in shown
     assert "--hierarchy" in shown
     assert "--identifier" not in shown
+
+
+def test_an_audit_takes_quasi_identifiers_as_all_commands_do_or_of_any_kind(run, people):
+    any_kind = run("audit", people, "--quasi", "age,sex", "--sensitive", "illness", "--json")
+    by_kind = run("audit", people, "--numeric", "age", "--categorical", "sex", "--sensitive", "illness", "--json")
+    assert any_kind.exit_code == by_kind.exit_code == 0, any_kind.output + by_kind.output
+    assert any_kind.stdout == by_kind.stdout
+    twice = run("audit", people, "--quasi", "age", "--numeric", "age")
+    assert twice.exit_code == 1
+    assert "two roles" in twice.output
+
+
+def test_an_option_is_named_as_it_is_typed(run, people):
+    told = run("anonymize", people, "--numeric", "age", "--k", 2, "--date-format", "nothing")
+    assert told.exit_code != 0
+    assert "--date-format" in told.output

@@ -22,10 +22,12 @@ from optmodels.audit import audit
 from optmodels.conditions import Conditions
 from optmodels.errors import InfeasibleError, InputError, RefusedError
 from optmodels.folders.anonymize import anonymize_folder
+from optmodels.folders.placing import put_in_place
 from optmodels.release import release
 from optmodels.solver import Progress
 from optmodels.structures import PartValues
 from optmodels.table.roles import Roles
+from optmodels.verifier import verify
 from solvers.blocks import Blocks
 from solvers.mass import Mass as MassSolver
 
@@ -286,6 +288,57 @@ def test_missing_cells_and_bins(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             anonymize_folder(source, tmp_path / "no", roles=roles.revised(**wrong), formulation=Microaggregation(k=4))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "out.promise.json"]
+
+
+def test_a_release_is_replaced_by_force_and_nothing_else_is(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    first = anonymize_folder(source, out, roles=ROLES, formulation=Microaggregation(k=5))
+    with pytest.raises(InputError, match="--force"):
+        anonymize_folder(source, out, roles=ROLES, formulation=Microaggregation(k=6))
+    stood = {path: path.read_bytes() for path in tmp_path.rglob("out*") if path.is_file()}
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("optmodels.folders.placing.promise_writer", full)
+        with pytest.raises(OSError, match="No space"):
+            anonymize_folder(source, out, roles=ROLES, formulation=Microaggregation(k=6), force=True)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("out*") if path.is_file()} == stood
+    second = anonymize_folder(source, out, roles=ROLES, formulation=Microaggregation(k=6), force=True)
+    assert (first.audit.k, second.audit.k) == (5, 6)
+    assert verify(out, json.loads((tmp_path / "out.promise.json").read_text())).broken == []
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "out.promise.json"]
+    (tmp_path / "mine").mkdir()
+    for mine in (tmp_path / "mine", source):
+        with pytest.raises(InputError, match="not the folder of a release"):
+            anonymize_folder(source, mine, roles=ROLES, formulation=Microaggregation(k=5), force=True)
+    with pytest.raises(InputError, match="is what is read"):
+        anonymize_folder(out, out, roles=ROLES, formulation=Microaggregation(k=5), force=True)
+
+
+@pytest.mark.parametrize("failing", [0, 1, 2, 3])
+def test_a_release_and_its_promise_move_together_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    for name, word in (("out", "old"), ("scratch/draft", "new")):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / "part").write_text(word)
+    (tmp_path / "out.promise.json").write_text("old")
+    moves = iter(range(9))
+    move = Path.replace
+
+    def interrupted(self: Path, target: Path) -> Path:
+        if next(moves) == failing:
+            raise KeyboardInterrupt
+        return move(self, target)
+
+    monkeypatch.setattr(Path, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        put_in_place(tmp_path / "scratch/draft", tmp_path / "out", {})
+    assert (tmp_path / "out" / "part").read_text() == (tmp_path / "out.promise.json").read_text() == "old"
 
 
 def test_wrong_folders(source: Path, tmp_path: Path) -> None:
