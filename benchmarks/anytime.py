@@ -17,6 +17,7 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,16 @@ def measured(
         for limit, seed in missing:
             answer = registry.solver(solver)().solve(problem, time_limit=limit, seed=seed)
             load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-            row = [name, solver, limit, seed, answer.value, answer.bound, round(answer.seconds, 2), round(load, 1)]
+            row: list[Any] = [
+                name,
+                solver,
+                limit,
+                seed,
+                answer.value,
+                answer.bound,
+                round(answer.seconds, 2),
+                round(load, 1),
+            ]
             known.loc[len(known)] = row
             known.to_csv(out, index=False)
             print(*row, flush=True)

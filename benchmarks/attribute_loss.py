@@ -16,10 +16,17 @@ import pandas as pd
 from formulations import Microaggregation
 from optmodels.metrics.loss import ALL_BUT_LOST
 from optmodels.table import Table
+from optmodels.table.role_types import Kind, Scaling
 from solvers.mdav import Mdav
 
-QUASI = {"age": "numeric", "sex": "categorical", "postcode": "categorical", "income": "numeric", "stay": "numeric"}
-SCALINGS = ("none", "standard", "range", "alike")
+QUASI: dict[str, Kind] = {
+    "age": "numeric",
+    "sex": "categorical",
+    "postcode": "categorical",
+    "income": "numeric",
+    "stay": "numeric",
+}
+SCALINGS: tuple[Scaling, ...] = ("none", "standard", "range", "alike")
 
 
 def hospital(rows: int, seed: int) -> pd.DataFrame:

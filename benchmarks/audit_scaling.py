@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -35,15 +36,16 @@ def released_table(rows: int, class_size: int) -> pd.DataFrame:
     postcodes = np.array([f"{code:05d}" for code in range(20_000)])
     jobs = pd.Index([f"job {code}" for code in range(300)], dtype="str")
     illnesses = [f"illness {code}" for code in range(20)]
+    from_codes: Callable[..., pd.Categorical] = pd.Categorical.from_codes  # the stubs know lists alone
     return pd.DataFrame(
         {
             "age": random.normal(45, 15, classes)[of_row],
             "income": random.lognormal(10, 1, classes)[of_row],
             "height": random.integers(140, 210, classes)[of_row],
-            "postcode": pd.Categorical.from_codes(random.integers(0, len(postcodes), classes)[of_row], postcodes),
+            "postcode": from_codes(random.integers(0, len(postcodes), classes)[of_row], postcodes),
             "sex": random.integers(0, 2, classes).astype(bool)[of_row],
             "job": jobs.take(random.integers(0, len(jobs), classes)[of_row]),
-            "illness": pd.Categorical.from_codes(random.integers(0, len(illnesses), rows), illnesses),
+            "illness": from_codes(random.integers(0, len(illnesses), rows), illnesses),
         }
     )
 

@@ -19,12 +19,14 @@ from time import process_time
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 import optmodels as om
 from benchmarks.audit_scaling import growth
 from formulations import LiangSamavi, Microaggregation
 from optmodels.partition import Labels, canonical
 from optmodels.reproduce.report import published
+from optmodels.structures import Priced, compiled_price
 from solvers import solve
 
 MEASURES = ["classes", "loss", "linkage_0.05", "linkage_0.075", "linkage_0.1", "homogeneity"]
@@ -132,12 +134,12 @@ def people(n: int, d: int) -> om.Table:
     return om.Table(frame, quasi=dict.fromkeys(names, "numeric"), sensitive="illness", scaling="standard")
 
 
-def plain_mdav(points: np.ndarray, k: int) -> np.ndarray:
+def plain_mdav(points: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """MDAV that computes every distance, in numpy."""
     labels, left, label = np.empty(len(points), np.int64), np.arange(len(points)), 0
 
-    def away(point: np.ndarray) -> np.ndarray:
-        return ((points[left] - point) ** 2).sum(axis=1)
+    def away(point: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(((points[left] - point) ** 2).sum(axis=1))
 
     while len(left) >= 2 * k:
         first = left[away(points[left].mean(axis=0)).argmax()]
@@ -174,7 +176,7 @@ def growths(largest: int, solvers: list[str]) -> None:
             beside = ""
             if solver == "mdav" and n <= PLAIN_MOST:
                 start = process_time()
-                plain = plain_mdav(problem.price.numeric, 5)
+                plain = plain_mdav(compiled_price(problem.require(Priced)).numeric, 5)
                 took = process_time() - start
                 same = bool((canonical(plain) == solution.labels).all())
                 times = f"{took / busy:.0f} times as long"

@@ -73,7 +73,7 @@ class Watch:
     def thread(self) -> float:
         """Milliseconds of the page's thread so far."""
         metrics = self._devtools.send("Performance.getMetrics")["metrics"]
-        return 1000 * next(one["value"] for one in metrics if one["name"] == "TaskDuration")
+        return 1000 * float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 
     def worst(self, act: Any, times: int = 5) -> tuple[float, float]:
         """The longest that an event took to be seen (less than 16 is told as 16), and the thread's time for one."""

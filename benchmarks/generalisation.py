@@ -28,8 +28,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter, process_time
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,7 +117,7 @@ def local_line(table: om.Table, k: int, seconds: float) -> str:
 
 
 def local(ks: list[int], limits: list[float], data: list[str]) -> None:
-    known = {
+    known: dict[str, tuple[str, Callable[[], om.Table], str, Sequence[float], Sequence[float]]] = {
         "adult": ("Adult", adult, ADULT, limits, limits[:1]),
         "credit": ("credit card", credit_card, CREDIT, CREDIT_LIMITS[:1], CREDIT_LIMITS[1:]),
     }
@@ -158,7 +160,7 @@ def suppressed(shares: list[float], k: int, seconds: float) -> None:
     print(f"{'may':>6} {'a cell':>6} {'local':>8} {'left out':>8} {'same levels':>11} {'left out':>8}")
     for share in shares:
         for price in (None, 0.0) if share else (None,):
-            asked = {"k": k, "suppress": share, "suppression_price": price}
+            asked: dict[str, Any] = {"k": k, "suppress": share, "suppression_price": price}
             found = LocalSearch().solve(Generalisation(**asked).build(table), time_limit=seconds, seed=1)
             same = LatticeSearch().solve(Generalisation(**asked, scheme="full-domain").build(table), time_limit=60)
             print(
@@ -221,7 +223,7 @@ def bound(data: list[str], k: int, seconds: float) -> None:
     print(f"\nWhole tables, k = {k}, local search for {seconds:g} s, then a lower bound")
     print(f"{'data':>7} {'NCP':>9} {'bound':>9} {'gap':>7} {'seconds':>7} {'cpu':>7}")
     for name in data:
-        problem = Generalisation(k=k).build({"adult": adult, "credit": credit_card}[name]())
+        problem = Generalisation(k=k).build(adult() if name == "adult" else credit_card())
         found = LocalSearch().solve(problem, time_limit=seconds, seed=1)
         clock = Timed()
         proven = bounded(found, time_limit=600)

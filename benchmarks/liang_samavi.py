@@ -18,7 +18,7 @@ from solvers import solve
 
 def example(rows: int) -> Problem:
     frame = pd.read_csv(Path(os.environ["OPTMODELS_DATA"]) / "liang" / "person20.csv").head(rows)
-    return LiangSamavi(k=3).build(Table(frame, quasi=dict.fromkeys(frame, "numeric")))
+    return LiangSamavi(k=3).build(Table(frame, quasi=dict.fromkeys(frame.columns, "numeric")))
 
 
 def outcome(rows: int, solver: str, limit: float) -> str:

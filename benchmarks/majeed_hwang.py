@@ -17,6 +17,7 @@ import argparse
 import os
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -191,7 +192,7 @@ def tables(seeds: int, trees: int, splits: int) -> None:
     weights = table_5(table, seeds, trees)
     for solver in ("usefulness", "generalise"):  # compilation is not part of the figures
         solve(MajeedHwang(k=5, weights=weights, levels="least").build(table.take(np.arange(500))), solver=solver)
-    rows, releases = [], {}
+    rows, releases = [], dict[str, Any]()
     for k in SIZES:
         found, frames = row(table, k, weights)
         rows.append(found)

@@ -88,12 +88,12 @@ def measure(rows: int, folder: Path, ks: list[int]) -> dict[str, object]:
         seconds = time.perf_counter() - start
         found.append({"k": candidate.k, "dealt": dealt, "seconds": seconds, **evaluation.values})
         start = time.perf_counter()
-    told = problem.remarks()
+    told: Mapping[str, Any] = problem.remarks()
     head = {"rows": rows, "read": read, "strata": told["strata"], "order": told["order"], "gigabytes": gigabytes()}
     return {**head, "found": found}
 
 
-def aligned(cells: dict[str, object], shown: Mapping[str, str]) -> str:
+def aligned(cells: Mapping[Any, object], shown: Mapping[str, str]) -> str:
     """The cells that there are, each as wide and as precise as `shown` says; an empty place for the others."""
     texts = []
     for name, form in shown.items():
@@ -165,9 +165,9 @@ def shape(n: int, ks: list[int], folder: Path, splits: int, paper: pd.DataFrame)
     if ks:
         tried = pd.DataFrame([{"k": one.k, **problem.evaluate(one.labels).values} for one in problem.candidates(ks)])
     else:
-        tried = pd.DataFrame(pareto(problem).details["candidates"])
+        tried = pd.DataFrame(pareto(problem).details["candidates"])  # type: ignore[call-overload]
     seconds = time.perf_counter() - start
-    told = problem.remarks()
+    told: Mapping[str, Any] = problem.remarks()
     tried["kept"] = tried["recall"] / float(str(told["recall_original"]))
     best = optimum(tried)
     print(f"\n{n:,} rows, l_v {told['l_v']}, {told['strata']:,} strata, {len(tried)} candidates in {seconds:.0f} s")
@@ -185,7 +185,7 @@ def shape(n: int, ks: list[int], folder: Path, splits: int, paper: pd.DataFrame)
     print(f"PL falls with k: {falls}; IL rises: {rises}; optimum k={best}, interior: {interior}; "
           f"recall kept: least {tried['kept'].min():.1%}, mean {tried['kept'].mean():.1%}", flush=True)  # fmt: skip
     if n in paper.index.get_level_values("rows"):
-        print(f"least score {tried['score'].min():.3f}, the paper's {paper.loc[n, 'score'].min():.3f}")
+        print(f"least score {tried['score'].min():.3f}, the paper's {paper['score'].xs(n, level='rows').min():.3f}")
     return interior and falls and rises and (n < RETENTION_ROWS or bool(tried["kept"].min() > RETENTION))
 
 

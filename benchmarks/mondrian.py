@@ -18,6 +18,7 @@ import json
 import statistics
 import subprocess
 import sys
+from importlib import import_module
 from importlib.util import find_spec
 from time import perf_counter
 
@@ -83,7 +84,7 @@ def scaling(rows: list[int], k: int, relaxed: bool) -> bool:
         print(f"{n:>12,} {one['classes']:>10,} {times} {sizes}", flush=True)
     if len(found) > 1:
         print(f"time to labels grows as rows to the power {growth(found, 'seconds'):.2f}")
-    kept = found[-1]["seconds"] <= SECONDS
+    kept = bool(found[-1]["seconds"] <= SECONDS)
     print(f"at most {SECONDS:g} s to labels at {found[-1]['rows']:,} rows: {'yes' if kept else 'NO'}")
     return kept
 
@@ -93,7 +94,7 @@ def beside_anonypy(k: int, repeats: int) -> bool:
     if find_spec("anonypy") is None:
         print("anonypy is not installed: python -m pip install anonypy")
         return False
-    from anonypy.mondrian import Mondrian as Anonypy
+    Anonypy = import_module("anonypy.mondrian").Mondrian  # noqa: N806
 
     frame = om.dataset("adult").frame
     table = om.dataset("adult")

@@ -132,6 +132,7 @@ def busy() -> float:
 def answered(case: Case) -> Timing:
     from optmodels import registry
     from optmodels.errors import RefusedError
+    from optmodels.solver import FrontSolver
 
     began = perf_counter()
     problem = problem_of(case)
@@ -144,6 +145,7 @@ def answered(case: Case) -> Timing:
             value = "nothing" if solution.value is None else f"{solution.value:.6g}"
             found, points = f"{solution.status} {value}", [solution] if solution.labels is not None else []
         else:
+            assert isinstance(solver, FrontSolver)
             points = list(solver.pareto(problem, time_limit=case.limit, seed=1))
             found = f"{len(points)} points"
     except RefusedError:

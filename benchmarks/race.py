@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 
@@ -77,7 +78,7 @@ def plain(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Cur
         algorithm.evaluator.eval(native, infills, algorithm=algorithm)
         algorithm.advance(infills=infills)
         for i in np.flatnonzero(infills.get("FEAS")):
-            archive.add(infills[i].F, lambda i=i, infills=infills: native.labels(infills[i].X))
+            archive.add(infills[i].F, partial(native.labels, infills[i].X))
         curve.append((native.decoded, perf_counter() - began, archive.hypervolume(reference)))
     return curve
 
@@ -85,7 +86,7 @@ def plain(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Cur
 def ours(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Curve:
     """Memetic NSGA-II."""
     front = Nsga2(evaluations=evaluations).pareto(problem, seed=seed)
-    return [*front.details["curve"], (front.details["evaluations"], front.details["seconds"], front.hypervolume())]  # type: ignore[misc]
+    return [*front.details["curve"], (front.details["evaluations"], front.details["seconds"], front.hypervolume())]  # type: ignore[misc, list-item]
 
 
 CONTENDERS: dict[str, Callable[[MoObamProblem, int, int, str], Curve]] = {
@@ -144,9 +145,9 @@ def report(name: str, race: pd.DataFrame) -> None:
     ends = race.groupby(["contender", "seed"]).last()
     seeds = sorted(race["seed"].unique())
     print(f"\n{name}: hypervolume at the same evaluations, {len(seeds)} seeds")
-    final = {label: ends.loc[label, "hypervolume"] for label in CONTENDERS}
+    final = {label: ends["hypervolume"].xs(label) for label in CONTENDERS}
     for label in CONTENDERS:
-        seconds = ends.loc[label, "seconds"].median()
+        seconds = ends["seconds"].xs(label).median()
         line = f"  {label:20} median {final[label].median():.5f}  worst {final[label].min():.5f}  {seconds:6.1f} s"
         if label != "ours":
             p = mannwhitneyu(final["ours"], final[label], alternative="greater").pvalue

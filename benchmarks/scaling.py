@@ -16,6 +16,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,10 +93,9 @@ def made(name: str, n: int) -> Solver:
     """The solver; local search, also within blocks, with as many rounds as there are records."""
     kind = registry.solver(name)
     rounds = {"iterations": n}
-    options = {"local_search": rounds, "blocks": {"inner_options": rounds, "compare": False}}.get(name, {})
-    return registry.configured(
-        kind, options | ({"evaluations": EVALUATIONS} if "evaluations" in kind.options() else {})
-    )
+    known: dict[str, dict[str, Any]] = {"local_search": rounds, "blocks": {"inner_options": rounds, "compare": False}}
+    most = {"evaluations": EVALUATIONS} if "evaluations" in kind.options() else {}
+    return registry.configured(kind, known.get(name, {}) | most)
 
 
 def contest(name: str) -> tuple[str, Callable[[int], Problem], float]:
@@ -121,10 +121,10 @@ def switches() -> pd.DataFrame:
                 break  # centres and forests take longer than the choice is worth here, which is the same at any size
             problem = build(n)
             front = len(problem.objectives) > 1
-            picked, because = front_choice(problem, None) if front else choice(problem)
-            if picked != before:
-                rows.append({"problem": label, "n": n, "auto": picked, "because": because})
-            before = picked
+            picked = front_choice(problem, None) if front else choice(problem)
+            if picked.name != before:
+                rows.append({"problem": label, "n": n, "auto": picked.name, "because": picked.because})
+            before = picked.name
     return pd.DataFrame(rows)
 
 
@@ -178,13 +178,15 @@ def main() -> None:
     runs.to_csv(arguments.out / "scaling.csv", index=False)
     picks.to_csv(arguments.out / "auto.csv", index=False)
     figure = scaling_figure(runs.dropna(subset=["seconds"]))
-    for n, changed in picks[picks["n"] > SIZES[0]].groupby("n"):
-        figure.add_vline(x=n, line_dash="dot", annotation_text="<br>".join(changed["problem"] + ": " + changed["auto"]))
+    for at, changed in picks[picks["n"] > SIZES[0]].groupby("n"):
+        figure.add_vline(
+            x=at, line_dash="dot", annotation_text="<br>".join(changed["problem"] + ": " + changed["auto"])
+        )
     figure.write_html(arguments.out / "scaling.html")
     print(runs.pivot(index="n", columns="solver", values="seconds").to_string(float_format=lambda s: f"{s:.3f}"))
     for name, done in runs.dropna(subset=["seconds"]).groupby("solver"):
         most, label = done["n"].max(), done["problem"].iloc[0]
-        print(f"{name} on {label}: finishes within {arguments.limit:.0f} s up to n = {most:,}")
+        print(f"{name!s} on {label}: finishes within {arguments.limit:.0f} s up to n = {most:,}")
     print(picks.to_string(index=False))
 
 

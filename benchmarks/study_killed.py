@@ -54,7 +54,18 @@ def main() -> int:
 
 
 def begun(spec: Path, out: Path, workers: int) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "optmodels", "study", "run", spec, "--out", out, "--workers", str(workers)]
+    command = [
+        sys.executable,
+        "-m",
+        "optmodels",
+        "study",
+        "run",
+        str(spec),
+        "--out",
+        str(out),
+        "--workers",
+        str(workers),
+    ]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -13,8 +13,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from time import process_time
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import optmodels as om
 from benchmarks.generalisation import adult
@@ -34,19 +36,19 @@ def subtree_loss(table: om.Table, k: int, share: float) -> tuple[float, float, i
     draw = np.random.default_rng(0)
     hashes = [draw.integers(0, 2**63, len(costs), np.uint64) for costs in lattice.node_costs]
 
-    def worth(nodes: np.ndarray) -> float:
+    def worth(nodes: NDArray[np.integer[Any]]) -> float:
         keys = sum((hashes[j][nodes[:, j]] for j in range(len(trees))), np.zeros(len(nodes), np.uint64))
         costs = sum((lattice.node_costs[j][nodes[:, j]] for j in range(len(trees))), np.zeros(len(nodes)))
         _, _, records, small = count_groups(keys, counts, costs, k)
         if records > lattice.most_left_out:
             return np.inf
-        return (float(costs @ counts) - small + records * lattice.left_out_price) / lattice.scale
+        return float((costs @ counts - small + records * lattice.left_out_price) / lattice.scale)
 
     def opened_from(levels: Sequence[int]) -> tuple[float, int]:
         nodes = np.column_stack([trees[j].nodes[distinct[:, j], level] for j, level in enumerate(levels)])
         best, opened = worth(nodes), 0
         while True:
-            tried = []
+            tried: list[Any] = []
             for j, tree in enumerate(trees):
                 for node in np.unique(nodes[:, j]).tolist():
                     level = int(tree.node_levels[node])

@@ -45,7 +45,7 @@ def main() -> None:
                     if share == 0.0 and price is not None:
                         continue
                     problem = model(k=3, suppress=share, suppression_price=price if share else None).build(table)
-                    whole = problem.evaluate([0] * n).values["loss"]
+                    whole = problem.evaluate(np.zeros(n, np.int64)).values["loss"]
                     found = Columns().solve(problem, time_limit=seconds)
                     value, bound = found.value or float("nan"), found.bound or float("nan")
                     print(

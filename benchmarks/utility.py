@@ -32,6 +32,7 @@ from optmodels.metrics.utility import CLASSIFIERS, FeatureSpace, Protocol, utili
 from optmodels.parallel import cores
 from optmodels.recoding import recode
 from optmodels.table import Table
+from optmodels.table.role_types import Kind
 from solvers import solve
 
 NUMERIC, CATEGORICAL = ("age", "income", "height"), ("town", "job", "school")
@@ -47,7 +48,7 @@ def people(rows: int) -> Table:
     for name, codes in (("town", town), ("job", job), ("school", school)):
         frame[name] = [f"{name} {code}" for code in codes]
     frame["ill"] = np.where(random.random(rows) < 1 / (1 + np.exp(-odds)), "yes", "no")
-    kinds = {**dict.fromkeys(NUMERIC, "numeric"), **dict.fromkeys(CATEGORICAL, "categorical")}
+    kinds: dict[str, Kind] = {**dict.fromkeys(NUMERIC, "numeric"), **dict.fromkeys(CATEGORICAL, "categorical")}
     return Table(frame, quasi=kinds, target="ill", scaling="standard")
 
 
@@ -98,7 +99,7 @@ def race(rows: int, releases: int, protocol: Protocol, jobs: int, repeats: int) 
     """One line of the table; whether all scores are equal."""
     table = people(rows)
     problems = {f"k={k}": Microaggregation(k=k).build(table) for k in (5, 10, 20, 50, 100, 200)[:releases]}
-    classes = {name: solve(problem, solver="mondrian").labels for name, problem in problems.items()}
+    classes = {name: solve(problem, solver="mondrian").require() for name, problem in problems.items()}
     alone, together = (
         Protocol(protocol.classifiers, ("accuracy",), splits=protocol.splits, jobs=jobs) for jobs in (1, jobs)
     )
@@ -117,7 +118,7 @@ def race(rows: int, releases: int, protocol: Protocol, jobs: int, repeats: int) 
 
 def encode_race(rows: int, repeats: int) -> None:
     table = people(rows)
-    labels = solve(Microaggregation(k=10).build(table), solver="mondrian").labels
+    labels = solve(Microaggregation(k=10).build(table), solver="mondrian").require()
     released = recode(table, labels, "interval").drop(columns="ill")
     space = FeatureSpace.of_table(table)
     levels = {name: sorted(table.frame[name].unique()) for name in CATEGORICAL}

@@ -13,7 +13,7 @@ from optmodels.exports import lazy
 if TYPE_CHECKING:
     from optmodels.audit import Audit as Audit
     from optmodels.conditions import Conditions as Conditions
-    from optmodels.datasets import load as dataset  # noqa: F401 (exported by this name)
+    from optmodels.datasets import load
     from optmodels.errors import BrokenPromiseError as BrokenPromiseError
     from optmodels.errors import InfeasibleError as InfeasibleError
     from optmodels.errors import InputError as InputError
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from optmodels.table import Table as Table
     from optmodels.table.hierarchy import Hierarchy as Hierarchy
     from optmodels.table.roles import Roles as Roles
+
+    dataset = load
 
 _names, _exported, __dir__ = lazy(
     __name__,

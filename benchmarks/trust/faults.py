@@ -156,7 +156,7 @@ def signalled(scene: Scene, sent: signal.Signals, out: Path, delay: float, laten
 
 def _family(pid: int) -> list[psutil.Process]:
     try:
-        return psutil.Process(pid).children(recursive=True)
+        return [*psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess:
         return []
 

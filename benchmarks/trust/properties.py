@@ -50,12 +50,13 @@ def case(number: int) -> tuple[int, list[Outcome]]:
             except (InputError, RefusedError) as refusal:
                 return number, [("refused with a reason", kept(len(str(refusal)) > 20, repr(refusal)))]
             where = f"table {number}, {problem.formulation.name} by {solver}, {problem.conditions.describe()}"
-            for part in (
+            parts: tuple[Callable[[], Iterator[Outcome]], ...] = (
                 lambda: answers(problem, solver),
                 lambda: invariances(draw, frame, roles, problem, solver),
                 lambda: larger_k(draw, table),
                 lambda: front(draw, table),
-            ):
+            )
+            for part in parts:
                 told += part()
     except Exception as error:
         told.append(("no crash", f"{type(error).__name__}: {error}"))

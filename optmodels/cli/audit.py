@@ -13,12 +13,15 @@ from optmodels.cli.values import literal, names
 from optmodels.errors import InputError
 
 
-@takes_roles("quasi", "sensitive", "person", "ordered", "nominal", "orders", "hierarchies", "separator", "decimal", "encoding")
+@takes_roles(
+    "quasi", "sensitive", "person", "ordered", "nominal", "orders", "hierarchies", "separator", "decimal", "encoding"
+)
 def audit(
     file: Annotated[str, typer.Argument(help="A CSV, Parquet or Arrow file, or the name of a dataset.")],
     columns: TypedRoles,
     quasi: Annotated[
-        list[str] | None, typer.Option(
+        list[str] | None,
+        typer.Option(
             metavar="A,B",
             help="Quasi-identifiers of any kind: for an audit it does not matter which.",
             rich_help_panel=options.ROLES,

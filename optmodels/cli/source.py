@@ -59,10 +59,10 @@ def roles_of(data: str, asked: SomeRoles, role_file: Path | None) -> Roles:
 
 def audited_frame(data: str, quasi: tuple[str, ...], asked: SomeRoles) -> tuple[pd.DataFrame, Roles]:
     """The columns to be audited and their roles; what is not said of a dataset is its own."""
-    of_kinds = tuple(asked.get("quasi") or ())
+    of_kinds = asked.get("quasi") or {}
     for column in quasi:
         if column in of_kinds:
-            raise InputError(f"Column '{column}' has two roles, quasi and {asked['quasi'][column]}; give it one.")
+            raise InputError(f"Column '{column}' has two roles, quasi and {of_kinds[column]}; give it one.")
     quasi = (*quasi, *of_kinds)
     kinds: dict[str, Kind] = dict.fromkeys(quasi, "categorical")
     said: SomeRoles = {**asked, "quasi": kinds or None}
