@@ -17,7 +17,7 @@ from optmodels.price import node_cost
 from solvers._construction.box_tree import BoxTree
 from solvers.bound.tops import tops_of
 from solvers.columns.box_search import in_order, search_among, together
-from solvers.columns.duals import Duals
+from solvers.columns.duals import Duals, plain_duals
 from solvers.columns.instance import Floats, Ints, Types
 from solvers.columns.search import Limit
 
@@ -144,17 +144,7 @@ def repair_boxes(
     tops = tops_of(tree, before)
     found = np.empty(len(duals), np.int64)
     best, costs = np.empty((1, k), np.int64), np.empty(1)
-    nothing, no_rows = np.zeros(0), np.zeros(0, np.int64)
-    priced = Duals(
-        duals,
-        0.0,
-        nothing,
-        no_rows.reshape((0, 3)),
-        np.zeros(len(duals) + 1, np.int64),
-        no_rows,
-        no_rows.reshape((0, 2)),
-        nothing,
-    )
+    priced = plain_duals(duals)
     for s in seeds:
         if limit.halted[0]:
             return False

@@ -22,7 +22,7 @@ from optmodels.nearest_lists import keep_least
 from optmodels.price import HIERARCHY, SPREAD, node_cost
 from solvers._construction.box_tree import BoxTree
 from solvers.bound.tops import tops_of
-from solvers.columns.duals import Duals
+from solvers.columns.duals import plain_duals
 from solvers.columns.instance import PairBound, Types, disagreements, numeric_distances, sums_of_nearest
 from solvers.columns.search import Limit, search
 
@@ -195,7 +195,7 @@ def _settle(
     best = np.empty((1, records.k), np.int64)
     costs = np.empty(1)
     for _ in range(_TIMES):
-        local = _plain_duals(duals[near])
+        local = plain_duals(duals[near])
         n_found, complete, _nodes = search(types, pairs, local, 0, -tolerance, limit, True, best, costs)
         if not complete:
             break
@@ -211,29 +211,11 @@ def _settle(
     proven = crude
     for share in (0.125, 0.25, 0.5, 0.75):
         ceiling = min(share * crude, -tolerance)
-        n_found, complete, _nodes = search(
-            types, pairs, _plain_duals(duals[near]), 0, ceiling, limit, True, best, costs
-        )
+        n_found, complete, _nodes = search(types, pairs, plain_duals(duals[near]), 0, ceiling, limit, True, best, costs)
         if complete:
             proven = costs[0] if n_found else ceiling
             break
     duals[seed] += proven
-
-
-@part
-def _plain_duals(rows: Floats) -> Duals:
-    nothing = np.zeros(0)
-    no_rows = np.zeros(0, np.int64)
-    return Duals(
-        rows,
-        0.0,
-        nothing,
-        no_rows.reshape((0, 3)),
-        np.zeros(len(rows) + 1, np.int64),
-        no_rows,
-        no_rows.reshape((0, 2)),
-        nothing,
-    )
 
 
 @kernel(nogil=True)

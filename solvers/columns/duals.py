@@ -26,6 +26,14 @@ class Duals(NamedTuple):
 
 
 @part
+def plain_duals(rows: Floats) -> Duals:
+    """Duals of records alone: neither cuts nor charges."""
+    nothing, no_rows = np.zeros(0), np.zeros(0, np.int64)
+    starts = np.zeros(len(rows) + 1, np.int64)
+    return Duals(rows, 0.0, nothing, no_rows.reshape((0, 3)), starts, no_rows, no_rows.reshape((0, 2)), nothing)
+
+
+@part
 def penalty_of(duals: Duals, chosen: Ints) -> float:
     """What the cuts charge a class: floor(number of members in the cut / 2) penalties each."""
     total = 0.0
