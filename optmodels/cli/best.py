@@ -33,7 +33,7 @@ def list_(
     check_outputs({"--report": report}, inputs=[])
     found = chosen(library or USUAL, names or [])
     if json:
-        put_json({name: _told(record) for name, record in found.items()})
+        put_json({name: _row_of(record) for name, record in found.items()})
     else:
         rows = [
             (
@@ -47,7 +47,7 @@ def list_(
             for name, record in found.items()
         ]
         show.grid(("record", "value", "bound", "gap", "by", "on"), rows)
-    _report(report, [{"name": name, **_words(_told(record))} for name, record in found.items()])
+    _report(report, [{"name": name, **_words(_row_of(record))} for name, record in found.items()])
 
 
 @app.command(epilog="Example: optmodels best verify census-k3")
@@ -101,13 +101,13 @@ def submit(
     check_outputs({"--report": report}, inputs=[file])
     before, after = best.submit(library or best.USUAL, name, file, by=by)
     if json:
-        put_json({"before": _told(before), "after": _told(after)})
+        put_json({"before": _row_of(before), "after": _row_of(after)})
     else:
         show.say(f"{show.escaped(name)}: value {before.value} -> {after.value}, bound {before.bound} -> {after.bound}")
-    _report(report, [{"name": name, **_words(_told(after))}])
+    _report(report, [{"name": name, **_words(_row_of(after))}])
 
 
-def _told(record: Record) -> dict[str, object]:
+def _row_of(record: Record) -> dict[str, object]:
     keys = ("instance", "formulation", "parameters", "value", "bound", "gap", "by", "bound_by", "date")
     return {key: getattr(record, key) for key in keys}
 

@@ -33,7 +33,7 @@ def page(made: Mapping[str, Hierarchy], columns: pd.DataFrame | None, most: int,
         )
     ]
     sections: list[Section] = [
-        (f"Hierarchy of {name}", f"hierarchy-{place}", _told(tree, None if columns is None else columns[name], most))
+        (f"Hierarchy of {name}", f"hierarchy-{place}", _page_of(tree, None if columns is None else columns[name], most))
         for place, (name, tree) in enumerate(made.items())
     ]
     sections.append(("How it was made", "making", signature(source)))
@@ -49,7 +49,7 @@ def node_records(tree: Hierarchy, column: pd.Series) -> pd.Series:
     return pd.Series(records)
 
 
-def _told(tree: Hierarchy, column: pd.Series | None, most: int) -> Markup:
+def _page_of(tree: Hierarchy, column: pd.Series | None, most: int) -> Markup:
     records = None if column is None else node_records(tree, column)
     return joined((_levels(tree, records), details("The tree", tag("ul", _branch(tree, records, most)))))
 

@@ -74,7 +74,7 @@ class Job:
         place, said = 0, monotonic()
         while True:
             running = self.running
-            told = self._told(place)
+            told = self._events_from(place)
             place += len(told)
             for line in told.splitlines():
                 said = monotonic()
@@ -87,7 +87,7 @@ class Job:
                 yield None
             sleep(_LOOK_SECONDS)
 
-    def _told(self, place: int) -> bytes:
+    def _events_from(self, place: int) -> bytes:
         """What it has told from a place in its file on, in whole lines."""
         try:
             with open(self.folder / PROGRESS, "rb") as file:

@@ -93,11 +93,11 @@ def promised(audit: Audit) -> list[Promised]:
         for attribute in audit.sensitive:
             asked = given.get(attribute) if isinstance(given, Mapping) else given
             if asked is not None:
-                rows.append(_told(_CONDITIONS[condition], audit, attribute, asked, promise))
+                rows.append(_promised(_CONDITIONS[condition], audit, attribute, asked, promise))
     return rows
 
 
-def _told(tell: Teller, audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
+def _promised(tell: Teller, audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
     """What is reached counting records and, where people are known, counting each of them once as well."""
     by_records = tell(audit, attribute, asked, promise)
     if audit.people is None:

@@ -20,7 +20,7 @@ from optmodels.testing.partitions import brute_force, brute_force_front
 from optmodels.testing.solvers import quick
 from optmodels.testing.structures import check_structures
 from optmodels.testing.tables import CONDITION_LEVELS, tiny_tables
-from optmodels.testing.views import check_pymoo_view, check_pyomo_view, settled_in_pyomo
+from optmodels.testing.views import as_pyomo_has_it, check_pymoo_view, check_pyomo_view
 
 Factory = Callable[..., Formulation]
 
@@ -52,7 +52,7 @@ def check_formulation(
         return
     taken = 0
     for what, tiny in tiny_tables(seed):
-        with _told(f"on a table of {what}"):
+        with _where(f"on a table of {what}"):
             try:
                 make().build(tiny, seed=seed)
             except (InputError, RefusedError):
@@ -62,11 +62,11 @@ def check_formulation(
     assert taken, "it takes none of the tables, of numbers, of categories or of both"
     tiny = next(tiny for tiny in _taken(make, seed))
     for name, level in CONDITION_LEVELS.items():
-        with _told(f"under {name}"):
+        with _where(f"under {name}"):
             _check_condition(make, name, level, tiny, seed)
     if solvers is not False:
         _check_solvers(make().build(tiny, seed=seed), seed)
-        with _told("under distinct_l"):
+        with _where("under distinct_l"):
             _check_solvers(make(**CONDITION_LEVELS["distinct_l"]).build(tiny, seed=seed), seed)
 
 
@@ -102,7 +102,7 @@ def _check_problem(formulation: Formulation, table: Table, seed: int) -> None:
         best = None if solved is None else solved[0]
     if problem.lacks_pyomo() is None and problem.to_pyomo().encode is not None:  # else 'milp' will tell
         for labels in [*some, *([] if best is None else [best])]:
-            check_pyomo_view(problem, settled_in_pyomo(problem, labels))
+            check_pyomo_view(problem, as_pyomo_has_it(problem, labels))
     if problem.impossible() is None:
         check_pymoo_view(problem, seed=seed)
     if best is not None:
@@ -157,7 +157,7 @@ def _check_solvers(problem: Problem, seed: int) -> None:
     solved = brute_force(problem)
     best = None if solved is None else solved[1].values[problem.target.name]
     for name in solvers_for(problem):
-        with _told(f"solved by '{name}'"):
+        with _where(f"solved by '{name}'"):
             solution = quick(name).solve(problem, seed=seed, time_limit=_SECONDS)
             check_solution(solution)
             check_against(solution, best)
@@ -165,7 +165,7 @@ def _check_solvers(problem: Problem, seed: int) -> None:
     several = problem if len(problem.objectives) > 1 else problem.with_objectives(problem.target.name, "classes")
     exact = brute_force_front(several)
     for name in solvers_for(several, front=True):
-        with _told(f"its front by '{name}'"):
+        with _where(f"its front by '{name}'"):
             solver = quick(name)
             assert isinstance(solver, FrontSolver), "it answers with one solution and does not refuse fronts"
             front = solver.pareto(several, seed=seed, time_limit=_SECONDS)
@@ -179,7 +179,7 @@ def _same(one: Evaluation, other: Evaluation) -> bool:
     )
 
 
-class _told:  # noqa: N801 (reads as a clause where it is used)
+class _where:  # noqa: N801 (reads as a clause where it is used)
     """Says in every failure where it happened."""
 
     def __init__(self, where: str) -> None:

@@ -53,7 +53,7 @@ def rows_hold(model: pyo.ConcreteModel) -> bool:
     )
 
 
-def settled_in_pyomo(problem: Problem, labels: Labels) -> Labels:
+def as_pyomo_has_it(problem: Problem, labels: Labels) -> Labels:
     """The partition that the Pyomo view makes of one: the same, or a coarser one where classes look alike in it."""
     view, labels = problem.to_pyomo(), problem.check(labels)
     assert view.encode is not None, "a Pyomo view without a way in"

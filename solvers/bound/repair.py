@@ -146,7 +146,7 @@ def _candidates(
 
 
 @part
-def _settle(
+def _lower_around(
     records: Records,
     tree: BoxTree,
     tops: Floats,
@@ -229,7 +229,7 @@ def repair(records: Records, tree: BoxTree, duals: Floats, seeds: Ints, toleranc
             return False
         if records.copies[seed] >= records.k:  # as many equal ones cost nothing
             duals[seed] = min(duals[seed], 0.0)
-        _settle(records, tree, tops, duals, seed, tolerance, limit, least, found)
+        _lower_around(records, tree, tops, duals, seed, tolerance, limit, least, found)
     return True
 
 

@@ -12,7 +12,7 @@ from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
 from solvers.columns.pool import tightened
 from solvers.columns.proof import Proof
-from solvers.columns.settle import settle
+from solvers.columns.tolerated import offer_tolerated
 
 # Round by round: classes of each seed and size, and how many of least reduced cost altogether.
 _ROUNDS = ((2, 4_000), (5, 12_000), (12, 40_000), (30, 120_000))
@@ -52,7 +52,7 @@ def finish(proof: Proof, certificate: Certificate) -> None:
         bound, optimal = proof.combine(classes, left if whole else _SHARE * left)
         run.details["listed"] = len(classes)
         if optimal and proof.value <= certificate.bound + ceiling + _EDGE and run.value is not None:
-            settle(proof, certificate, classes)  # what is better by less than the program's tolerance
+            offer_tolerated(proof, certificate, classes)  # what is better by less than the program's tolerance
             run.prove(run.value)
             return
         proof.prove(min(bound, certificate.bound + ceiling))
@@ -81,7 +81,7 @@ def _over_all_that_matter(proof: Proof, certificate: Certificate) -> Certificate
     run.report(f"integer master over {len(pool.classes)} classes, all that can matter")
     bound, optimal = proof.combine(pool.classes, min(run.remaining, _UNLIMITED), pool.master)
     if optimal and run.value is not None:
-        settle(proof, pool.certificate, pool.classes)
+        offer_tolerated(proof, pool.certificate, pool.classes)
         run.prove(run.value)
     else:
         proof.prove(min(bound, proof.value))

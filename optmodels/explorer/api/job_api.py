@@ -25,14 +25,14 @@ def checked_seconds(given: object) -> float:
 def _events(workspace: Workspace, at: Mapping[str, str], _: Mapping[str, Any]) -> object:
     job = workspace.jobs[at["job"]]
 
-    def told() -> Iterator[object]:
+    def stream() -> Iterator[object]:
         for event in job.events():
             if event is not None and "result" in event:
                 yield {"result": opened(workspace, event["result"])}
             else:
                 yield event
 
-    return Events(told())
+    return Events(stream())
 
 
 def opened(workspace: Workspace, result: Mapping[str, Any]) -> dict[str, Any]:

@@ -114,7 +114,7 @@ def _measure(bench, sides, n_rows, c):  # type: ignore[no-untyped-def]
 
 
 @part
-def settle(bench, sides, n_rows, target, k, most, room, out_price, out, passes):  # type: ignore[no-untyped-def]
+def exchange_rows(bench, sides, n_rows, target, k, most, room, out_price, out, passes):  # type: ignore[no-untyped-def]
     """Relocate and exchange records until a whole pass finds nothing; the price of all then, and how many are out."""
     rows, where, own, box, sizes, costs = bench.rows, bench.where, bench.own, bench.box, bench.sizes, bench.costs
     for c in range(target):

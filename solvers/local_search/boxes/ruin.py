@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from optmodels.kernels import kernel, part
 from optmodels.partition import LEFT_OUT
-from solvers.local_search.boxes.bench import build, new_bench, settle
+from solvers.local_search.boxes.bench import build, exchange_rows, new_bench
 
 PASSES = 6
 CONTESTANTS = 4
@@ -76,7 +76,7 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
             for j in range(classes.rows.shape[1]):
                 bench.rows[x, j] = classes.rows[taken[x], j]
         out = build(bench, sides, n_rows, target, k, most, room, out_price, random)
-        after, out = settle(bench, sides, n_rows, target, k, most, room, out_price, out, PASSES)
+        after, out = exchange_rows(bench, sides, n_rows, target, k, most, room, out_price, out, PASSES)
         if after > before * (1.0 - temperature / max(n_slots, 1) * np.log(1.0 - random.random())) + 1e-12:
             continue
         free = room - out

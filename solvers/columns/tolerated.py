@@ -18,7 +18,7 @@ _NODES = 20_000
 _ROUNDING = 1e-13  # of what is added up
 
 
-def settle(proof: Proof, certificate: Certificate, classes: list[Ints]) -> bool:
+def offer_tolerated(proof: Proof, certificate: Certificate, classes: list[Ints]) -> bool:
     """Offer every partition made of these classes that is better than the incumbent; False if they are too many.
 
     Nobody is left out here.
