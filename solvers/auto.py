@@ -95,11 +95,24 @@ class Auto(FrontSolver):
         chosen = choice(problem, run.time_limit)
         if chosen.first is not None and run.time_limit is not None:
             self._begin(chosen.first, problem, run, min(chosen.share * run.time_limit, chosen.most))
-        self._chosen(run, chosen).search(problem, run)
+        self._chosen(run, chosen)._searched(problem, run)
+
+    def _searched(self, problem: Problem, run: Run) -> None:
+        """The chosen solver leaves records out in its own way, so that what it proves of that stays proven."""
+        self.search(problem, run)
+
+    def decides_suppression(self, problem: Problem) -> bool:
+        """As the solver does that it would choose without a time limit."""
+        if left_out_levels.applies(problem):
+            return True
+        return registry.solver(choice(problem).name)().decides_suppression(problem)
 
     def explore(self, problem: Problem, run: Run) -> None:
         """Let the chosen solver explore on the same run."""
         found = front_choice(problem, run.time_limit)
+        run.leaves_out = self._decides_on_front(problem, found)
+        if not run.leaves_out and problem.allowing(0).impossible() is not None:
+            return
         if left_out_levels.applies(problem) and found.name != "epsilon":
             because = "a front of how many are left out is made of single answers with ever fewer"
             self._chosen(run, Choice(choice(problem, run.time_limit).name, because))
@@ -108,6 +121,11 @@ class Auto(FrontSolver):
         solver = self._chosen(run, found)
         if isinstance(solver, FrontSolver):
             solver.explore(problem, run)
+
+    def _decides_on_front(self, problem: Problem, found: Choice) -> bool:
+        """Whether records are left out by the solver of a front, or of each of its points."""
+        own = not problem.suppression.most or left_out_levels.applies(problem)
+        return own or registry.solver(found.name)().decides_suppression(problem)
 
     def _begin(self, name: str, problem: Problem, run: Run, seconds: float) -> None:
         """Let a heuristic search on the same run for so many seconds."""

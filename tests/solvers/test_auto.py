@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from formulations import Aminifar, Microaggregation, MoObam
+from formulations import Aminifar, Generalisation, Microaggregation, MoObam
+from formulations.generalisation import Scheme
 from optmodels import Table
 from optmodels.errors import InputError
 from optmodels.problem import Problem
+from optmodels.solution import Status
 from optmodels.solver import Progress
 from optmodels.testing import small_table
 from solvers.auto import Auto, choice, front_choice
@@ -90,3 +92,26 @@ def test_an_integer_program_that_may_end_with_nothing_has_a_heuristic_before_it(
     solution = Auto().solve(problem, time_limit=0.4, seed=1)
     assert solution.labels is not None
     assert solution.details["began_with"] == "local_search"
+
+
+@pytest.mark.parametrize(("scheme", "solver"), [("local", "columns"), ("full-domain", "lattice")])
+def test_what_the_chosen_solver_proves_with_records_left_out_stays_proven(scheme: Scheme, solver: str) -> None:
+    problem = Generalisation(k=3, suppress=0.2, scheme=scheme).build(small_table(12, seed=4))
+    found = Auto().solve(problem, time_limit=20.0, seed=1)
+    assert (found.solver, found.status) == (solver, Status.OPTIMAL)
+    assert Auto().decides_suppression(problem)
+    assert Auto().proves(problem)
+
+
+def test_a_front_of_how_many_are_left_out_has_the_bounds_of_its_points() -> None:
+    problem = Generalisation(k=3, suppress=0.2, scheme="full-domain").build(small_table(12, seed=4))
+    front = Auto().pareto(problem.with_objectives("loss", "suppressed"), time_limit=20.0)
+    assert all(point.status is Status.OPTIMAL for point in front)
+
+
+def test_who_leaves_out_nobody_has_it_done_once_chosen() -> None:
+    problem = MoObam(k=3, suppress=0.1).build(small_table(40, seed=1))
+    front = Auto(evaluations=200).pareto(problem)
+    assert front.details["solver"] == "nsga2"
+    assert any((point.require() < 0).any() for point in front)
+    assert all(point.bound is None for point in front)
