@@ -114,7 +114,9 @@ class Aminifar(Formulation):
         points = embedded(table, self.metric)
         m = self._n_clusters(table)
         if self.centres == "free":
-            return FreeAminifarProblem(table, self, conditions, points, m)
+            return FreeAminifarProblem(
+                table, self, conditions, points, m, metric=self.metric, shares=self.shares, exact=self.sizes == "exact"
+            )
         centres = k_means(points, m, self.n_init, seed) if self.centres is None else self._given(table, m)
         return AminifarProblem(table, self, conditions, points, centres)
 
@@ -175,7 +177,17 @@ class AminifarProblem(BalancedProblem):
     def __init__(
         self, table: Table, formulation: Aminifar, conditions: Conditions, points: Floats, centres: Floats
     ) -> None:
-        super().__init__(table, formulation, conditions, points, len(centres))
+        super().__init__(
+            table,
+            formulation,
+            conditions,
+            points,
+            len(centres),
+            metric=formulation.metric,
+            shares=formulation.shares,
+            exact=formulation.sizes == "exact",
+        )
+        self.model = formulation
         self.centres: Floats = centres
         self._columns = np.ascontiguousarray(centres.T)
 
@@ -205,7 +217,7 @@ class AminifarProblem(BalancedProblem):
         """The formulation with these centres written into it, where they can be said in the table's own units."""
         if self.table.categorical:
             return self.model
-        factors = _factors(self.table, self.model.metric)
+        factors = _factors(self.table, self.metric)
         raw = means / np.where(factors > 0, factors, 1.0) + self.table.centres
         return replace(self.model, centres=tuple(map(tuple, raw.tolist())))
 
@@ -214,7 +226,7 @@ class AminifarProblem(BalancedProblem):
         order, starts = members(labels)
 
         def rows(first: int, last: int) -> Floats:
-            return class_distances(self.points, self._columns, self.model.metric, order, starts[first : last + 1])
+            return class_distances(self.points, self._columns, self.metric, order, starts[first : last + 1])
 
         m, n_classes = len(self.centres), len(starts) - 1
         if n_classes == m:
@@ -237,7 +249,7 @@ class AminifarProblem(BalancedProblem):
         """The paper's model, equations 3 to 7, with whole caps."""
         from formulations.aminifar.centre_model import centre_model
 
-        return centre_model(self)
+        return centre_model(self, self.centres)
 
 
 def embedded(table: Table, metric: Metric) -> Floats:

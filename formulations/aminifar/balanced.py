@@ -6,26 +6,24 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from math import ceil, exp, log
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from formulations.aminifar.capped import bounded_attributes
+from formulations.aminifar.capped import ShareBounds, bounded_attributes
 from formulations.aminifar.possible import cannot_hold, cannot_hold_together, conditions_cannot_hold
 from formulations.aminifar.value_bounds import ValueBounds, without
 from formulations.aminifar.whole_records import Sizes
 from optmodels.conditions import TOLERANCE, ClassTest, Conditions, TDistance
+from optmodels.flow import Metric
 from optmodels.objectives import Objective
 from optmodels.partition import Labels, class_sizes
 from optmodels.price import Price
-from optmodels.problem import Problem
+from optmodels.problem import Formulation, Problem
 from optmodels.structures import Assignment, Centroids, ClassCount, Parts, Structure
 from optmodels.suppression import Suppression
 from optmodels.table import Table
-
-if TYPE_CHECKING:
-    from formulations.aminifar._aminifar import Aminifar
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -49,13 +47,22 @@ class BalancedProblem(Problem):
     stand_in: str | None = None
     centres: Floats | None = None
 
-    def __init__(self, table: Table, formulation: Aminifar, conditions: Conditions, points: Floats, m: int) -> None:
+    def __init__(
+        self,
+        table: Table,
+        formulation: Formulation,
+        conditions: Conditions,
+        points: Floats,
+        m: int,
+        *,
+        metric: Metric,
+        shares: ShareBounds,
+        exact: bool,
+    ) -> None:
         super().__init__(table, formulation, conditions)
         n = table.n
-        self.model = formulation
-        self.points = points
+        self.points, self.metric, self.shares, self.exact = points, metric, shares, exact
         self.further: tuple[Conditions, ...] = ()
-        exact = formulation.sizes == "exact"
         fewest = n - Suppression.of_share(conditions.suppress, n).most
         self.least = np.full(m, max(fewest // m, conditions.k) if exact else conditions.k, np.int64)
         self.most = np.full(m, ceil(n / m) if exact else n, np.int64)
@@ -64,7 +71,7 @@ class BalancedProblem(Problem):
     def _bind(self) -> None:
         """Find the bounds that alpha, floor and the conditions put on every class."""
         n, m, tests = self.n, len(self.least), self._tests
-        self.capped = capped = bounded_attributes(self.table, tests, Sizes(self.least, self.most), self.model.shares)
+        self.capped = capped = bounded_attributes(self.table, tests, Sizes(self.least, self.most), self.shares)
         self.groups = np.column_stack([np.zeros((n, 0), np.int32), *(cap.groups for cap in capped)]).astype(np.int32)
         self.floors, self.caps = self.bounds_at(self.least, self.most)
         self.thresholds = tuple(np.tile(cap.threshold, (m, 1)) for cap in capped)
@@ -130,7 +137,7 @@ class BalancedProblem(Problem):
             thresholds=self.thresholds,
             slopes=self.slopes,
             points=self.points,
-            metric=self.model.metric,
+            metric=self.metric,
             distance=lambda labels: self.values(labels)["distance"],
             centres=self.centres,
             bounds_at=self.bounds_at if self.sized else None,
@@ -178,7 +185,7 @@ class BalancedProblem(Problem):
             "sizes": int(wrong.sum()),
             "cap": int(over.sum()),
         }
-        if self.model.floor is not None:
+        if self.shares.floor is not None:
             broken["floor"] = int(under.sum())
         for conditions, test in zip(self.further, self._tests[1:], strict=True):
             for name, amount in conditions.violations(test, labels).items():
@@ -194,13 +201,13 @@ class BalancedProblem(Problem):
 
     @cached_property
     def _cannot_hold(self) -> str | None:
-        sizes, model = Sizes(self.least, self.most), self.model
-        if reason := cannot_hold(self.capped, sizes, model.alpha, model.floor):
+        sizes, shares = Sizes(self.least, self.most), self.shares
+        if reason := cannot_hold(self.capped, sizes, shares.alpha, shares.floor):
             return reason
         if reason := conditions_cannot_hold(self.conditions, self.test, self.table, sizes):
             return reason
-        by_alpha = model.alpha is not None and not model.soft
-        asked = f"alpha={model.alpha:g}" if by_alpha else self.conditions.describe()
+        by_alpha = shares.alpha is not None and not shares.soft
+        asked = f"alpha={shares.alpha:g}" if by_alpha else self.conditions.describe()
         return cannot_hold_together(self.capped, sizes, asked, by_alpha=by_alpha)
 
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pyomo.environ as pyo
 
 from formulations._pyomo.condition_rows import ConditionRows, EntropyCuts
+from formulations.aminifar.balanced import BalancedProblem, Floats
 from optmodels.errors import RefusedError
 from optmodels.flow import cheapest_matching, class_distances
 from optmodels.partition import LEFT_OUT, Labels, members
 from optmodels.problem import View
 from optmodels.problem.patience import still_wanted
-
-if TYPE_CHECKING:
-    from formulations.aminifar._aminifar import AminifarProblem
 
 # One binary variable for every record and centre: beyond this the model takes minutes to write down.
 MOST_VARIABLES = 1_000_000
@@ -30,7 +26,7 @@ def too_large(n: int, m: int) -> str | None:
     )
 
 
-def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
+def centre_model(problem: BalancedProblem, around: Floats) -> View[pyo.ConcreteModel]:
     """B[i, j] = 1 puts record j with centre i; C[i, a] is the released mean of attribute a in class i.
 
     Caps are whole numbers: the same counts are allowed as by the fraction in equation 7, and the relaxation
@@ -40,11 +36,11 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
     Raises:
         RefusedError: the table is too large.
     """
-    n, m = problem.n, len(problem.centres)
+    n, m = problem.n, len(around)
     if reason := too_large(n, m):
         raise RefusedError(f"There is no Pyomo view: {reason}")
     records, centres = range(n), range(m)
-    costs = problem.assignment().arc_costs(problem.centres)(np.arange(n), np.arange(m))
+    costs = problem.assignment().arc_costs(around)(np.arange(n), np.arange(m))
     model = pyo.ConcreteModel("aminifar")
     model.B = pyo.Var(centres, records, domain=pyo.Binary)
     suppression = problem.suppression
@@ -69,7 +65,7 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
     penalties = _caps(model, problem)
     conditions, entropy = _conditions(model, problem)
     points = problem.points
-    if problem.model.sizes == "exact" and (problem.least == problem.most).all():  # eq. 6; otherwise not linear
+    if problem.exact and (problem.least == problem.most).all():  # eq. 6; otherwise not linear
         model.C = pyo.Expression(
             centres,
             range(points.shape[1]),
@@ -92,8 +88,8 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
             return False
         for j, variable in model.left_out.items():
             variable.set_value(int(out[j]))
-        columns = np.ascontiguousarray(problem.centres.T)
-        total = class_distances(problem.points, columns, problem.model.metric, order, starts)
+        columns = np.ascontiguousarray(around.T)
+        total = class_distances(problem.points, columns, problem.metric, order, starts)
         home = np.append(cheapest_matching(lambda first, last: total[first:last], m)[0], LEFT_OUT)[labels]
         for (i, j), variable in model.B.items():
             variable.set_value(int(home[j] == i))
@@ -107,10 +103,10 @@ def centre_model(problem: AminifarProblem) -> View[pyo.ConcreteModel]:
     return View(model, decode, encode, entropy.add if entropy.active else None)
 
 
-def _conditions(model: pyo.ConcreteModel, problem: AminifarProblem) -> tuple[ConditionRows, EntropyCuts]:
+def _conditions(model: pyo.ConcreteModel, problem: BalancedProblem) -> tuple[ConditionRows, EntropyCuts]:
     """What is asked of the sensitive values of every class beyond floors and caps."""
     test = problem.unbounded_test
-    centres, records, codes = range(len(problem.centres)), range(problem.n), test.codes
+    centres, records, codes = range(len(problem.least)), range(problem.n), test.codes
     having = {v: np.flatnonzero((codes == v).any(axis=1)).tolist() for v in range(int(test.starts[-1]))}
 
     def count(i: int, v: int) -> object:
@@ -123,9 +119,9 @@ def _conditions(model: pyo.ConcreteModel, problem: AminifarProblem) -> tuple[Con
     return ConditionRows(model, test, centres, count, size), EntropyCuts(model, test, centres, count)
 
 
-def _caps(model: pyo.ConcreteModel, problem: AminifarProblem) -> object:
+def _caps(model: pyo.ConcreteModel, problem: BalancedProblem) -> object:
     """Equation 7, hard or soft, and floors beside it; returns what the margins pay."""
-    m = len(problem.centres)
+    m = len(problem.least)
     held = {
         (s, v): np.flatnonzero(problem.groups[:, s] == v).tolist()
         for s, cap in enumerate(problem.capped)
@@ -153,4 +149,4 @@ def _caps(model: pyo.ConcreteModel, problem: AminifarProblem) -> object:
                 model.bound.add(pyo.Constraint.Infeasible)
             elif low > 0 or high < min(len(held[s, v]), int(problem.most[i])):
                 model.bound.add(pyo.inequality(low, count(s, i, v), high))
-    return problem.model.penalty * sum(model.margin.values())
+    return problem.shares.penalty * sum(model.margin.values())

@@ -29,11 +29,11 @@ class FreeAminifarProblem(BalancedProblem):
         order, starts = members(labels)
         means = np.add.reduceat(self.points[order], starts[:-1], axis=0) / np.diff(starts)[:, None]
         gaps = self.points - means[labels]
-        if self.model.metric == "manhattan":
+        if self.metric == "manhattan":
             away = np.abs(gaps).sum(axis=1)
         else:
             away = np.square(gaps).sum(axis=1)
-            away = np.sqrt(away) if self.model.metric == "euclidean" else away
+            away = np.sqrt(away) if self.metric == "euclidean" else away
         return fsum(away) + self.penalties(labels)
 
     def values(self, labels: Labels) -> dict[str, float]:

@@ -37,6 +37,7 @@ from optmodels.folders.pieces import (
     sum_up,
 )
 from optmodels.folders.placing import AUDIT_FILE, check_place, put_in_place
+from optmodels.folders.plan import Plan
 from optmodels.folders.promise import vouched_folder
 from optmodels.folders.routing import grow, merged_groups
 from optmodels.folders.seams import Members
@@ -159,7 +160,7 @@ class _Flow:
                 check_told_apart(levels.values, name)
             # one group after the other: side by side is what groups are
             inner = replace(solver, backend="in-process", workers=1, address=None, compare=False)
-            plan = groups.Plan(cleaned, columns, formulation, inner, self.seed, total, scratch, report)
+            plan = Plan(cleaned, columns, formulation, inner, self.seed, total, scratch, report)
             wanted = max(1, round(total.n / group_rows))
             share = min(1.0, max(2.0, SAMPLE_PER_GROUP * wanted) / total.n, MOST_SAMPLED / total.n)
             samples = self.steps.each("sampling", groups.sample, [(piece, plan, share) for piece in pieces])
@@ -206,7 +207,7 @@ class _Flow:
             roles = known_values.with_trees(roles, self.steps.each("making trees", known_values.piece_values, given))
         return roles
 
-    def _solve(self, plan: groups.Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
+    def _solve(self, plan: Plan, members: Sequence[Members], method: Method, parts: int) -> list[groups.Group]:
         def step(number: int, some: Members) -> Step[groups.Group]:
             return Step(
                 groups.solve_group, lambda unfinished: (number, some, plan, method, parts, self.steps.share(unfinished))
@@ -217,7 +218,7 @@ class _Flow:
         )
 
     def _seams(
-        self, plan: groups.Plan, members: Sequence[Members], solved: Sequence[groups.Group], sample: groups.Sample
+        self, plan: Plan, members: Sequence[Members], solved: Sequence[groups.Group], sample: groups.Sample
     ) -> SeamCost | str:
         """What seams cost, estimated from some groups; or why that is not known."""
         blocks = sum(group.blocks for group in solved)
@@ -257,7 +258,7 @@ class _Flow:
 
     def _publish(
         self,
-        plan: groups.Plan,
+        plan: Plan,
         out: Path,
         solved: Sequence[groups.Group],
         method: Method,
@@ -352,7 +353,7 @@ class _Flow:
         put_in_place(draft, out, promise)
         return FolderRelease(out, audit, values, method, provenance, before, told)
 
-    def _before(self, plan: groups.Plan, pieces: Sequence[Piece], parts: int, ground: Ground, tally: Tally) -> Audit:
+    def _before(self, plan: Plan, pieces: Sequence[Piece], parts: int, ground: Ground, tally: Tally) -> Audit:
         """The audit of the records as they were, by parts that equal ones share."""
         found = self.steps.each("sorting the original", by_values, [(piece, plan, parts) for piece in pieces])
         members = [[(file, rows[part]) for file, rows in found if part in rows] for part in range(parts)]

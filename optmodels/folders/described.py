@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,6 +14,7 @@ from optmodels.audit import Audit
 from optmodels.audit.parts import Ground, Tally, part_audit
 from optmodels.folders.people import with_people
 from optmodels.folders.pieces import Piece, frame_together, write_sorted
+from optmodels.folders.plan import Plan
 from optmodels.partition import class_sizes, group_frame
 from optmodels.plot.bands import MOST, Bands, bands_of, bands_of_levels
 from optmodels.plot.classes import range_of, riskiest_classes
@@ -23,9 +23,6 @@ from optmodels.recoding import Method
 from optmodels.report.dossier import Described
 from optmodels.table import Table
 from optmodels.table.summary import Whole
-
-if TYPE_CHECKING:
-    from optmodels.folders.groups import Plan
 
 _RISKIEST = 5
 

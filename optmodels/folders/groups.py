@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import reduce
 from math import isclose
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -27,88 +26,27 @@ from optmodels.files import write_whole
 from optmodels.folders.described import Counts, spread
 from optmodels.folders.people import PartPeople, heads, most_heads, routing_test, with_people
 from optmodels.folders.pieces import (
-    Columns,
     Piece,
-    frame_together,
     peak_megabytes,
     read_together,
     whole_numbered_frame,
-    whose_in,
     write_sorted,
 )
+from optmodels.folders.plan import Plan
 from optmodels.folders.routing import RoutingTree, dealt, places_in_all
 from optmodels.metrics.loss import attribute_losses
 from optmodels.partition import LEFT_OUT, Labels
-from optmodels.price import EXTENT, SPREAD, Floats, extent
-from optmodels.problem import Formulation, Problem, whole_price
+from optmodels.price import SPREAD, Floats, extent
+from optmodels.problem import Problem, whole_price
 from optmodels.recoding import Method, in_value_order_with_places, recode, spelled
 from optmodels.solver import Run, leave_out_who_pays
 from optmodels.structures import Parts, PartValues, Pooled, Priced, compiled_price
 from optmodels.suppression import left_out
 from optmodels.table import Table
-from optmodels.table.roles import Roles
-from optmodels.table.summary import Moments, Whole
+from optmodels.table.summary import Moments
 from solvers._construction.places import dear_price
 from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import block_seed, median_cuts
-
-if TYPE_CHECKING:
-    from solvers.blocks import Blocks
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What every step has to know."""
-
-    roles: Roles
-    columns: Columns
-    formulation: Formulation
-    solver: Blocks  # of one group, by one worker
-    seed: int
-    whole: Whole
-    scratch: Path
-    told: bool = False  # whether a report is to be written, for which values are counted
-
-    @property
-    def stop_file(self) -> Path:
-        """What tells all workers to stop once it is there: threads, processes and other machines see the same files."""
-        return self.scratch / "stop"
-
-    def stopped(self) -> bool:
-        """Whether that file is there, or the folder that it would be in is gone."""
-        return self.stop_file.exists() or not self.scratch.exists()
-
-    @property
-    def roles_once_cleaned(self) -> Roles:
-        """The roles of records that were cleaned and binned before."""
-        labels = {name: tuple(self.whole.sensitive[name].values) for name in self.roles.bins}
-        return self.roles.revised(missing="error", bins={}, orders={**self.roles.orders, **labels}, clean={})
-
-    def posed(self, table: Table) -> Problem:
-        """The problem of some of the records, measured as the whole is; leaving one out costs what it costs there."""
-        problem = self.formulation.build(table.part_of(self.whole), self.seed)
-        priced = problem.structure(Priced) if self.formulation.suppress else None
-        if priced is None or priced.compiled is None or priced.compiled.kind != EXTENT:
-            return problem
-        if self.formulation.suppression_price is not None:
-            return problem
-        wide = [name for name in problem.table.quasi if self._varies(name)]
-        return problem.with_left_out_price(sum(problem.table.weights[name] for name in wide) / priced.scale)
-
-    def _varies(self, name: str) -> bool:
-        if name in self.whole.levels:
-            return len(self.whole.levels[name].values) > 1
-        return self.whole.moments[name].high > self.whole.moments[name].low
-
-    def read(self, members: Sequence[tuple[str, int]]) -> Problem:
-        """The problem of a group that lies in so many row groups of files."""
-        return self.read_records(members)[0]
-
-    def read_records(self, members: Sequence[tuple[str, int]]) -> tuple[Problem, pd.Series | None]:
-        """The same, and whose each record is, where that is known."""
-        frame = frame_together(members)
-        table = Table.with_roles(frame, self.roles_once_cleaned)
-        return self.posed(table), whose_in(frame, table)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ import pandas as pd
 from optmodels.audit.parts import Ground
 from optmodels.conditions import Conditions
 from optmodels.errors import BrokenPromiseError
-from optmodels.folders.groups import Plan
 from optmodels.folders.people import PartPeople
+from optmodels.folders.plan import Plan
 from optmodels.recoding import Method
 from optmodels.release.promise import asked_of
 from optmodels.verifier import fingerprint, read_cells, sealed, total, verify

@@ -16,7 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from optmodels.folders.groups import Plan, places_of
+from optmodels.folders.groups import places_of
+from optmodels.folders.plan import Plan
 from optmodels.partition import Labels
 from optmodels.problem import Problem
 from optmodels.solver.interrupt import Interrupt

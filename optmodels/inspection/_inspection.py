@@ -99,7 +99,14 @@ class Inspection:
         >>> "Inspection of 2 records" in inspect_frame(people).to_html()
         True
         """
-        return page(self, source or {})
+        return page(
+            self.source,
+            self.columns,
+            self.findings,
+            self.proposals,
+            unique_share=self.unique_share,
+            source=source or {},
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""

@@ -167,7 +167,7 @@ class Solver(ABC):
         run.leaves_out = False
         if problem.allowing(0).impossible() is None:  # else there is nothing to be found that has a place for everybody
             self.search(problem, run)
-        leave_out(self, problem, run)
+        leave_out(self.search, problem, run)
 
     @classmethod
     def missing(cls) -> str | None:

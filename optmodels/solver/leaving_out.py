@@ -6,8 +6,7 @@ are far from in the table, as many as the judge likes best. With time left, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,16 +16,15 @@ from optmodels.solver.run import Run
 from optmodels.structures import Centroids, ClassCount, Priced
 from optmodels.suppression import Saving, left_out, loneliest, savings, trimmed, without_payers
 
-if TYPE_CHECKING:
-    from optmodels.solver._solver import Solver
+Search = Callable[[Problem, Run], None]  # what a solver does: offer partitions of a problem to a run
 
 
-def leave_out(solver: Solver, problem: Problem, run: Run) -> None:
+def leave_out(search: Search, problem: Problem, run: Run) -> None:
     """Improve a run's incumbent by leaving out records; where there is none, search among those who can be mixed."""
     if run.labels is None:
         kept = trimmed(problem.test, problem.n, problem.suppression.most)
         if kept is not None and len(kept) < problem.n:
-            _search_among(solver, problem, run, kept)
+            _search_among(search, problem, run, kept)
         if run.labels is None:
             return
     for labels in improved(problem, run.labels):
@@ -34,7 +32,7 @@ def leave_out(solver: Solver, problem: Problem, run: Run) -> None:
     # The first answer had a place for everybody; without those who are far from all others there are better ones.
     if not run.expired:
         far = loneliest(problem.require(Centroids).price, run.labels, problem.conditions.k, problem.suppression.most)
-        _search_among(solver, problem, run, np.delete(np.arange(problem.n), far))
+        _search_among(search, problem, run, np.delete(np.arange(problem.n), far))
         for labels in improved(problem, run.labels):
             run.offer(labels)
 
@@ -88,7 +86,7 @@ def _prefixes(problem: Problem, labels: Labels) -> Iterator[Labels]:
         yield result
 
 
-def _search_among(solver: Solver, problem: Problem, run: Run, kept: Labels) -> None:
+def _search_among(search: Search, problem: Problem, run: Run, kept: Labels) -> None:
     """Let the solver search for classes of some of the records, and offer what it finds."""
     if len(kept) < problem.conditions.k:
         return
@@ -99,7 +97,7 @@ def _search_among(solver: Solver, problem: Problem, run: Run, kept: Labels) -> N
     inner = Run(part, run.solver, time_limit=limit, seed=run.seed)
     inner.interrupt = run.interrupt
     inner.leaves_out = False
-    solver.search(part, inner)
+    search(part, inner)
     if inner.labels is not None:
         labels = np.full(problem.n, LEFT_OUT, np.int64)
         labels[kept] = inner.labels

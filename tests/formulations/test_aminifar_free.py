@@ -219,4 +219,4 @@ def _around(problem: FreeAminifarProblem, decision: np.ndarray):  # type: ignore
     from formulations.aminifar import AminifarProblem
 
     centres = decision.reshape(len(problem.least), -1)
-    return AminifarProblem(problem.table, problem.model, problem.conditions, problem.points, centres)
+    return AminifarProblem(problem.table, problem.formulation, problem.conditions, problem.points, centres)

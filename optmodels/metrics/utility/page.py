@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
 
 from optmodels.markup import joined, named, tag
+from optmodels.metrics.utility.protocol import Protocol
 from optmodels.report.bars import Bar, bars
 from optmodels.report.sheet import Section, frame_table, sheet, signature, tiled
 from optmodels.report.words import number
-
-if TYPE_CHECKING:
-    from optmodels.metrics.utility.result import Utility
 
 _SHOWN = ["version", "classifier", "metric", "original", "mean", "std", "retention", "p", "p_resampled", "trials"]
 _TITLES = {"version": "release", "mean": "of the release", "std": "deviation", "retention": "kept, %"}
 
 
-def page(found: Utility, source: Mapping[str, str]) -> str:
-    """The scores of releases beside those of the original, what was done, and what a reader must know."""
-    rows = found.summary[found.summary["version"] != "original"]
+def page(
+    summary: pd.DataFrame,
+    protocol: Protocol,
+    predicted: str,
+    asked: tuple[str, str],
+    notes: Sequence[str],
+    source: Mapping[str, str],
+) -> str:
+    """The scores of releases beside those of the original, what was done, and what a reader must know.
+
+    `asked` says which rows the models of the original and those of a release were asked about.
+    """
+    rows = summary[summary["version"] != "original"]
     tiles = []
     for version, group in rows.groupby("version", sort=False):
         kept = group["retention"].dropna()
@@ -29,9 +38,9 @@ def page(found: Utility, source: Mapping[str, str]) -> str:
     target = joined(
         (
             "Models that predict ",
-            named(found.target.name),
+            named(predicted),
             f" learned from each release and from the original. Those of the original were asked about "
-            f"{found.asked_of_original} rows, those of a release about {found.asked} rows.",
+            f"{asked[0]} rows, those of a release about {asked[1]} rows.",
         )
     )
     pictures = []
@@ -58,9 +67,9 @@ def page(found: Utility, source: Mapping[str, str]) -> str:
         ("What is kept", "kept", joined((reading, tag("div", *pictures, class_="pictures")))),
         ("All scores", "scores", frame_table(shown)),
     ]
-    if found.notes:
-        sections.append(("What a reader must know", "notes", tag("ul", *(tag("li", note) for note in found.notes))))
-    facts = [("protocol", found.protocol.describe()), ("seed", number(found.protocol.seed))]
+    if notes:
+        sections.append(("What a reader must know", "notes", tag("ul", *(tag("li", note) for note in notes))))
+    facts = [("protocol", protocol.describe()), ("seed", number(protocol.seed))]
     sections.append(("How it was made", "making", signature(source, facts)))
     lead = [tag("p", target, class_="soft")]
     return sheet("What can still be learned from the release", lead, sections, tiles=tiled(tiles) if tiles else None)

@@ -45,7 +45,8 @@ class Utility:
         """The report as one page: what is kept, all scores, and how they came about."""
         from optmodels.metrics.utility.page import page
 
-        return page(self, source or {})
+        asked = self.asked_of_original, self.asked
+        return page(self.summary, self.protocol, self.target.name, asked, self.notes, source or {})
 
     @property
     def versions(self) -> tuple[str, ...]:
