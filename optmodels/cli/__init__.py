@@ -35,6 +35,7 @@ from optmodels.cli import (
     warm_up,
 )
 from optmodels.cli.errors import exit_code
+from optmodels.cli.memory import check_room
 from optmodels.cli.typed_command import typed
 from optmodels.errors import NoSolutionError
 
@@ -55,8 +56,15 @@ class Commands(TyperGroup):
     ) -> Any:
         """Run the command line and leave Python with its exit code."""
         run = super().main  # which, when it does not stand alone, hands its errors over
-        with typed(sys.argv[1:] if args is None else args):
-            code = exit_code(lambda: run(args, prog_name, complete_var, False, windows_expand_args, **extra))
+        words = sys.argv[1:] if args is None else args
+
+        def command() -> Any:
+            if not {"-h", "--help", "--version"}.intersection(words):  # which need no libraries
+                check_room()
+            return run(args, prog_name, complete_var, False, windows_expand_args, **extra)
+
+        with typed(words):
+            code = exit_code(command)
         sys.exit(code)
 
     def invoke(self, ctx: Any) -> Any:

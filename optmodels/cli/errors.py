@@ -14,15 +14,10 @@ from typing import Protocol, runtime_checkable
 
 import typer
 
+from optmodels.cli.memory import NO_MEMORY, is_short_of_memory, was_near_limit
 from optmodels.errors import InputError, OptmodelsError, nearest
 
 DEBUG = "OPTMODELS_DEBUG"
-NO_MEMORY = (
-    "There is not enough memory for this: nothing was written. Take fewer records or columns, or a folder of "
-    "Parquet files, which is worked on part by part."
-)
-# How libraries that do not fit, and threads that get no stack, are reported by what loads and starts them.
-_OUT_OF_MEMORY = ("failed to map segment", "cannot allocate memory", "can't start new thread")
 
 
 @runtime_checkable
@@ -39,6 +34,8 @@ def exit_code(command: Callable[[], object]) -> int:
         returned = command()
         sys.stdout.flush()
     except OptmodelsError as error:
+        if is_short_of_memory(error.__cause__):  # whatever it was about when memory was over
+            return tell(NO_MEMORY, error.exit_code)
         if isinstance(error.__cause__, KeyboardInterrupt):  # maybe in the midst of an import, which cannot go on now
             return tell(str(error), error.exit_code)
         from optmodels.cli.wording import in_options
@@ -53,17 +50,8 @@ def exit_code(command: Callable[[], object]) -> int:
     except Exception as error:
         if isinstance(error, UsageError):
             return tell(misuse(error), InputError.exit_code)
-        return tell(NO_MEMORY if is_short_of_memory(error) else unexpected(error), 1)
+        return tell(NO_MEMORY if is_short_of_memory(error) or was_near_limit() else unexpected(error), 1)
     return returned if isinstance(returned, int) else 0
-
-
-def is_short_of_memory(error: BaseException | None) -> bool:
-    """Whether this, or what it followed from, is a want of memory, which is no mistake of ours."""
-    while error is not None:
-        if isinstance(error, MemoryError) or any(sign in str(error).lower() for sign in _OUT_OF_MEMORY):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def tell(message: str, code: int) -> int:
