@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from optmodels.errors import InputError, finite, unknown
 from optmodels.files import write_whole
 from optmodels.markup import MOST_CELLS, grid, notebook
+from optmodels.objective import Objective
 from optmodels.plot.points import axis_title, front_points
 from optmodels.problem import Problem, Wish
 from optmodels.saved_front import (
@@ -78,7 +79,12 @@ class ParetoFront:
     @property
     def names(self) -> list[str]:
         """The names of the objectives."""
-        return [objective.name for objective in self.problem.objectives]
+        return [objective.name for objective in self.objectives]
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """The objectives of its problem."""
+        return self.problem.objectives
 
     @cached_property
     def costs(self) -> NDArray[np.float64]:
@@ -86,13 +92,17 @@ class ParetoFront:
         rows = [_costs(self.problem, solution) for solution in self.points]
         return np.array(rows).reshape(len(rows), len(self.names))
 
-    def frame(self) -> pd.DataFrame:
-        """One row a point: objective values, and the bound and gap where they are proven."""
+    def frame(self, *, runs: bool = False) -> pd.DataFrame:
+        """One row a point: objective values, and the bound and gap where they are proven.
+
+        With `runs` it also says which solver found a point, and in how many seconds.
+        """
         rows = [
             {**solution.values, "status": str(solution.status), "bound": solution.bound, "gap": solution.gap}
             for solution in self.points
         ]
-        return pd.DataFrame(rows, columns=[*self.names, "status", "bound", "gap"])
+        found = pd.DataFrame(rows, columns=[*self.names, "status", "bound", "gap"])
+        return found.assign(solver=[s.solver for s in self], seconds=[s.seconds for s in self]) if runs else found
 
     @property
     def knee_index(self) -> int:
@@ -193,8 +203,7 @@ class ParetoFront:
 
     def files(self) -> dict[str, Callable[[Path], object]]:
         """What a saved front consists of: the name of each file and the function that writes it."""
-        frame = self.frame().assign(solver=[s.solver for s in self], seconds=[s.seconds for s in self])
-        frame = frame.assign(stop=[str(s.stop) for s in self], seed=[s.seed for s in self])
+        frame = self.frame(runs=True).assign(stop=[str(s.stop) for s in self], seed=[s.seed for s in self])
         # by the rows of the file, whatever order its records were solved in: that is how others know them
         rows = pd.Index(np.asarray(self.problem.table.rows if len(self) else [], np.int64), name=ROW)
         labels = pd.DataFrame({str(i): s.labels for i, s in enumerate(self.points)}, index=rows).sort_index()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf, isinf
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from optmodels.conditions import Conditions
 from optmodels.errors import InputError, unknown
 from optmodels.metrics import risk
 from optmodels.metrics.privacy import Transport, entropies, transport_distance
+from optmodels.objective import Measure
+from optmodels.objective import Objective as Objective
+from optmodels.objective import Sense as Sense
 from optmodels.partition import LEFT_OUT, Histograms, Labels, class_sizes, histograms
 from optmodels.table import Table
-
-Sense = Literal["min", "max"]
-Measure = Callable[[Labels], float]
 
 # The name of whatever a problem itself makes small or large.
 OWN = "loss"
@@ -26,27 +26,6 @@ SUPPRESSED = "suppressed"
 ENTROPY = "entropy"
 TAU = 0.05
 CLASSIFIER = "lr"  # learns little by heart, so that its scores tell partitions apart
-
-
-@dataclass(frozen=True)
-class Objective:
-    """A quantity to be made small or large, known by a plain name.
-
-    `worst` is a value that no partition is worse than, where one is known beforehand. `measure` computes the
-    quantity from labels 0..C-1; without it the problem that has the objective does. `quantity` says that it is the one
-    of this name in `QUANTITIES` (with a threshold after an @ where it has one), so that solvers know how to hold it.
-    """
-
-    name: str
-    sense: Sense = "min"
-    meaning: str = ""
-    worst: float | None = None
-    measure: Measure | None = field(default=None, repr=False, compare=False)
-    quantity: str | None = field(default=None, kw_only=True)
-
-    def worse(self, value: float, than: float) -> float:
-        """By how much `value` is worse than `than`; negative when it is better."""
-        return value - than if self.sense == "min" else than - value
 
 
 @dataclass(frozen=True)

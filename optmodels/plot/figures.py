@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import pandas as pd
 
 from optmodels.errors import InputError, unknown
+from optmodels.objective import Objective
 from optmodels.plot.points import KNEE, axis_title, certified_region
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
-
-    from optmodels.objectives import Objective
 
 Backend = Literal["plotly", "matplotlib"]
 

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    from optmodels.front import ParetoFront
-    from optmodels.objectives import Objective
+from optmodels.objective import Objective
 
 KNEE = "knee"
+
+
+class Pictured(Protocol):
+    """A front, as far as pictures and pages show it."""
+
+    @property
+    def objectives(self) -> tuple[Objective, ...]:
+        """What its points are good in."""
+
+    @property
+    def knee_index(self) -> int:
+        """The number of the point at its knee."""
+
+    def frame(self, *, runs: bool = False) -> pd.DataFrame:
+        """One row a point: values, status, bound, gap, and with `runs` solver and seconds."""
 
 
 def direction(objective: Objective) -> str:
@@ -25,23 +37,20 @@ def axis_title(objective: Objective) -> str:
     return f"{objective.name} ({direction(objective)})"
 
 
-def front_points(front: ParetoFront) -> pd.DataFrame:
+def front_points(front: Pictured) -> pd.DataFrame:
     """One row a point: its number, its values, status, bound, gap, solver, seconds and its marks.
 
     `marks` says what a point is known for: that it is the knee, and in which objectives no point is better.
     """
-    frame = front.frame()
-    marks: list[list[str]] = [[] for _ in range(len(front))]
-    if len(front):
+    frame = front.frame(runs=True)
+    marks: list[list[str]] = [[] for _ in range(len(frame))]
+    if len(frame):
         marks[front.knee_index].append(KNEE)
-        for j, objective in enumerate(front.problem.objectives):
-            word = "least" if objective.sense == "min" else "most"
-            marks[int(np.argmin(front.costs[:, j]))].append(f"{word} {objective.name}")
-    found = frame.assign(
-        solver=[point.solver for point in front],
-        seconds=[point.seconds for point in front],
-        marks=[", ".join(some) for some in marks],
-    )
+        for objective in front.objectives:
+            values = frame[objective.name].to_numpy()
+            best, word = (values.argmin(), "least") if objective.sense == "min" else (values.argmax(), "most")
+            marks[int(best)].append(f"{word} {objective.name}")
+    found = frame.assign(marks=[", ".join(some) for some in marks])
     found.insert(0, "number", range(len(found)))
     return found
 

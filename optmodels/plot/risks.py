@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 if TYPE_CHECKING:
-    from optmodels.audit import Audit
+    from optmodels.audit.findings import Findings
 
 
 _ROUNDING = 1e-9
 
 
-def risk_change(before: Audit | None, after: Audit) -> pd.DataFrame:
+def risk_change(before: Findings | None, after: Findings) -> pd.DataFrame:
     """Risks of a table before and after it was recoded, all of them shares: risk, meaning, before, after.
 
     Without an audit of what was before, that column is empty.
@@ -26,7 +26,7 @@ def risk_change(before: Audit | None, after: Audit) -> pd.DataFrame:
     return found.astype({"before": "float64", "after": "float64"})
 
 
-def risen(before: Audit, after: Audit) -> tuple[str, ...]:
+def risen(before: Findings, after: Findings) -> tuple[str, ...]:
     """The risks that are larger after a table was recoded than before, each in a sentence's part with both shares."""
     found = risk_change(before, after)
     worse = found[found["after"] > found["before"] + _ROUNDING]
@@ -36,7 +36,7 @@ def risen(before: Audit, after: Audit) -> tuple[str, ...]:
     )
 
 
-def _meanings(audit: Audit) -> dict[str, str]:
+def _meanings(audit: Findings) -> dict[str, str]:
     meanings = {
         "prosecutor": "largest chance to pick the record of a person known to be in the table",
         "marketer": "share of all people whose record is picked rightly, on average",
@@ -52,7 +52,7 @@ def _meanings(audit: Audit) -> dict[str, str]:
     return meanings
 
 
-def _value(audit: Audit, risk: str) -> float | None:
+def _value(audit: Findings, risk: str) -> float | None:
     kind, _, which = risk.partition("@")
     match kind:
         case "prosecutor":

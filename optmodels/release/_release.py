@@ -31,8 +31,8 @@ from optmodels.verifier import beside
 
 if TYPE_CHECKING:
     from optmodels.conditions import Conditions
-    from optmodels.front import ParetoFront
     from optmodels.plot.figures import Backend
+    from optmodels.plot.points import Pictured
     from optmodels.table import Table
 
 __all__ = ["Method", "Release", "Suppressed", "recode", "release"]
@@ -169,7 +169,7 @@ class Release:
         self,
         *,
         source: Mapping[str, str] | None = None,
-        front: ParetoFront | None = None,
+        front: Pictured | None = None,
         chosen: int | None = None,
     ) -> str:
         """The report as one HTML page: promise, risk before and after, what is not protected, cost, how it was made.

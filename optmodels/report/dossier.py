@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from optmodels.plot.changes import distribution_change
 from optmodels.plot.classes import riskiest_classes, sensitive_range, sizes_of
+from optmodels.plot.points import Pictured
 from optmodels.plot.readings import Recoded
 
 if TYPE_CHECKING:
-    from optmodels.audit import Audit
-    from optmodels.front import ParetoFront
+    from optmodels.audit.findings import Findings
 
 LEAST_SHOWN = 5  # records of the original table below which a number is not told, unless k asks for more
 LEAST_LISTED = 3  # records of a group whose values are listed
@@ -62,15 +62,15 @@ class Dossier:
         made: when the page was written.
     """
 
-    audit: Audit
+    audit: Findings
     frame: pd.DataFrame | None = None
-    before: Audit | None = None
+    before: Findings | None = None
     recoded: Recoded | None = None
     described: Described | None = None
     method: str | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     source: Mapping[str, str] = field(default_factory=dict)
-    front: ParetoFront | None = None
+    front: Pictured | None = None
     chosen: int | None = None
     made: datetime | None = None
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from optmodels.markup import Markup, escaped, tag
+from optmodels.objective import Objective
 from optmodels.plot.bands import round_edges, said
 from optmodels.plot.points import KNEE, axis_title, direction
-
-if TYPE_CHECKING:
-    from optmodels.objectives import Objective
 
 _WIDTH, _HEIGHT = 440.0, 300.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62.0, 16.0, 16.0, 46.0

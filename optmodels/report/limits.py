@@ -9,7 +9,7 @@ from optmodels.markup import Markup, joined, named, names, tag
 from optmodels.report.words import GROUNDS, number, percent
 
 if TYPE_CHECKING:
-    from optmodels.audit import Audit
+    from optmodels.audit.findings import Findings
     from optmodels.report.dossier import Dossier
 
 
@@ -51,7 +51,7 @@ def not_covered(dossier: Dossier) -> Iterator[Markup]:
     yield _point("Guarantees against any attacker.", "This is no differential privacy: nothing random was added.")
 
 
-def _of_guessing(audit: Audit, promise: Mapping[str, Any]) -> Iterator[Markup]:
+def _of_guessing(audit: Findings, promise: Mapping[str, Any]) -> Iterator[Markup]:
     if not audit.sensitive:
         yield _point(
             "Learning something sensitive.",

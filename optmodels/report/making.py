@@ -11,7 +11,7 @@ from optmodels.report.sheet import signature
 from optmodels.report.words import number, percent, plain, proven
 
 if TYPE_CHECKING:
-    from optmodels.audit import Audit
+    from optmodels.audit.findings import Findings
 
 _LEVELS = (
     ("distinct_l", "distinct l", "fewest different values in a group"),
@@ -45,7 +45,7 @@ _RECODED = {
 }
 
 
-def measures(audit: Audit) -> Markup:
+def measures(audit: Findings) -> Markup:
     """Every level that is measured of every sensitive attribute."""
     titles = ("measure", *(named(one) for one in audit.sensitive))
     rows: list[tuple[object, ...]] = [

@@ -271,9 +271,9 @@ def sensitive(dossier: Dossier) -> Markup | None:
 
 def front(dossier: Dossier) -> Markup | None:
     """The front that the release was chosen from."""
-    if dossier.front is None or not len(dossier.front):
+    if dossier.front is None or not len(points := front_points(dossier.front)):
         return None
-    points, objectives = front_points(dossier.front), dossier.front.problem.objectives
+    objectives = dossier.front.objectives
     chosen = dossier.chosen
     steps = len(objectives) == 2
     pictures = [front_picture(points, objectives[0], one, chosen=chosen, steps=steps) for one in objectives[1:]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from optmodels.markup import Markup, escaped, joined, named, names
 
 if TYPE_CHECKING:
-    from optmodels.audit import Audit
+    from optmodels.audit.findings import Findings
 
 _LISTED = 12  # entries of a list that are told
 _HAIR = 2e-9  # rounding, where shares and distances are compared
@@ -22,7 +22,7 @@ GROUNDS = {
 }
 
 
-Teller = Callable[["Audit", str, Any, Mapping[str, Any]], "Promised"]
+Teller = Callable[["Findings", str, Any, Mapping[str, Any]], "Promised"]
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def percent(share: float | None) -> str:
     return f"{value:.2g}%"
 
 
-def promised(audit: Audit) -> list[Promised]:
+def promised(audit: Findings) -> list[Promised]:
     """What was promised, condition by condition, and how the table itself measures up."""
     promise: dict[str, Any] = dict(audit.promise or {})
     rows = []
@@ -97,7 +97,7 @@ def promised(audit: Audit) -> list[Promised]:
     return rows
 
 
-def _promised(tell: Teller, audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
+def _promised(tell: Teller, audit: Findings, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
     """What is reached counting records and, where people are known, counting each of them once as well."""
     by_records = tell(audit, attribute, asked, promise)
     if audit.people is None:
@@ -113,13 +113,13 @@ def _of(given: Any, attribute: str, usual: str) -> str:
     return usual if said is None else str(said)
 
 
-def _distinct(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
+def _distinct(audit: Findings, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
     found = audit.sensitive[attribute].distinct_l
     words = joined(("In every group there are at least ", str(asked), " different values of ", named(attribute), "."))
     return Promised(words, "distinct l-diversity", f"at least {asked}", f"{found:,}", found >= asked)
 
 
-def _entropy(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
+def _entropy(audit: Findings, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
     found = audit.sensitive[attribute].entropy_l
     words = joined(
         (
@@ -133,7 +133,7 @@ def _entropy(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> 
     return Promised(words, "entropy l-diversity", f"at least {asked:g}", number(found), kept)
 
 
-def _recursive(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
+def _recursive(audit: Findings, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
     c, least = asked
     levels = audit.sensitive[attribute].recursive
     found = levels[least - 1] if least <= len(levels) else float("inf")
@@ -148,7 +148,7 @@ def _recursive(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -
     return Promised(words, "recursive (c, l)-diversity", f"below {c:g} for l = {least}", number(found), found < c)
 
 
-def _share(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
+def _share(audit: Findings, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
     found = audit.sensitive[attribute].alpha
     words = joined(
         (
@@ -160,7 +160,7 @@ def _share(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Pr
     return Promised(words, "(alpha, k)-anonymity", f"at most {percent(asked)}", percent(found), found <= asked + _HAIR)
 
 
-def _beta(audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
+def _beta(audit: Findings, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
     kind = _of(promise.get("beta_kind"), attribute, "basic")
     levels = audit.sensitive[attribute]
     found = levels.enhanced_beta if kind == "enhanced" else levels.basic_beta
@@ -174,7 +174,7 @@ def _beta(audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) 
     return Promised(words, "beta-likeness", f"at most {asked:g}", number(found), found <= asked + _HAIR)
 
 
-def _delta(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
+def _delta(audit: Findings, attribute: str, asked: Any, _: Mapping[str, Any]) -> Promised:
     found = audit.sensitive[attribute].delta_disclosure
     words = joined(
         (
@@ -187,7 +187,7 @@ def _delta(audit: Audit, attribute: str, asked: Any, _: Mapping[str, Any]) -> Pr
     return Promised(words, "delta-disclosure privacy", f"below {asked:g}", number(found), found < asked)
 
 
-def _closeness(audit: Audit, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
+def _closeness(audit: Findings, attribute: str, asked: Any, promise: Mapping[str, Any]) -> Promised:
     distance = _of(promise.get("t_distance"), attribute, "emd")
     levels = audit.sensitive[attribute]
     found = levels.t(distance)  # type: ignore[arg-type]
