@@ -28,7 +28,7 @@ from solvers import pareto
 def our_points(table: om.Table, k: int, seconds: float, seed: int) -> pd.DataFrame:
     """The front of one k, timed."""
     began = perf_counter()
-    points = front_points(table, k, seconds, seed)
+    points = front_points(table, k, seed, seconds=seconds)
     print(f"  k={k}: {len(points)} points in {perf_counter() - began:.0f} s", flush=True)
     return points
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -124,7 +125,7 @@ class Recall:
         if key not in self._known:
             inside = np.flatnonzero(labels[self.rows] != LEFT_OUT)
             released = Rows(self.space.encode(self.released(labels)), self._codes[inside])
-            learned = self._learned(self.ensemble, released, inside)
+            learned = self._learned(self.ensemble, released, inside, screen=False)
             self._known[key] = float(np.mean([[one.scores["recall"] for one in many] for many in learned]))
         return self._known[key]
 
@@ -139,9 +140,10 @@ class Recall:
         return released
 
     def _learned(
-        self, classifiers: Sequence[str], known: Rows, inside: NDArray[np.int64] | None = None
+        self, classifiers: Sequence[str], known: Rows, inside: NDArray[np.int64] | None = None, *, screen: bool = True
     ) -> list[list[Learned]]:
         """What each classifier learned from known rows, in every split; `inside` are their places in the sample."""
+        protocol = replace(self.protocol, screen=screen)
 
         def places(seen: NDArray[np.int64]) -> NDArray[np.int64]:
             return seen if inside is None else np.flatnonzero(np.isin(inside, seen))
@@ -149,7 +151,7 @@ class Recall:
         def trials(classifier: str) -> list[Learned]:
             return [
                 learn_as(
-                    classifier, known.take(places(seen)), self.original.take(unseen), number, self.protocol, self.target
+                    classifier, known.take(places(seen)), self.original.take(unseen), number, protocol, self.target
                 )
                 for number, (seen, unseen) in enumerate(self.splits)
             ]

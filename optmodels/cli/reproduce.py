@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from optmodels.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from optmodels.reproduce.kept_pieces import KeptPieces
     from optmodels.reproduce.report import Report
     from optmodels.reproduce.setting import Scale
 
@@ -44,7 +46,10 @@ def reproduce(
     force: options.Force = False,
     json: options.Json = False,
 ) -> None:
-    """Run a published study again and print our figures beside the published ones."""
+    """Run a published study again and print our figures beside the published ones.
+
+    Finished pieces of it are kept in the folder until all are there: the same command goes on where it was stopped.
+    """
     from optmodels.cli import show
     from optmodels.cli.output import (
         check_folder,
@@ -73,22 +78,57 @@ def reproduce(
     scale = _scale(quick, full, miniature)
     check_outputs({"--report": report}, inputs=[data])
     folder = out or Path(f"reproduction-{name}")
-    check_folder(folder, force=force)
+    kept = _kept(folder, name, scale, seed, rounds, data)
+    if force:
+        kept.clear()
+    elif not kept.begun():
+        check_folder(folder, force=False)
     with made_folder(folder):
         with show.steps(name) as on_step:
-            found = run_again(name, Setting(scale, seed, rounds, jobs, data, on_step))
+            found = run_again(name, Setting(scale, seed, rounds, jobs, data, on_step, kept))
         files = found.writers(to_json(found.to_dict()))
         written = [(folder / file, write) for file, write in files.items()]
         if report is not None:
             written.append((report, page_writer(found.to_html(source=command()))))
         write_together(written)
+        if found.complete:
+            kept.clear()
     if json:
         put_json(found.to_dict())
-        return
+    else:
+        _tell(found, folder, files, report)
+    if found.failed:
+        raise typer.Exit(1)
+
+
+def _tell(found: Report, folder: Path, files: Iterable[str], report: Path | None) -> None:
+    from optmodels.cli import show
+
     _show(found)
     show.say(f"Written: {show.escaped(folder)}/ with {', '.join(files)}.")
     if report is not None:
         show.say(f"Written: {show.escaped(report)}")
+
+
+def _kept(folder: Path, name: str, scale: Scale, seed: int, rounds: int | None, data: Path | None) -> KeptPieces:
+    """Where pieces of the study are kept, and all that they are made of."""
+    from optmodels.front_folder import fingerprint
+    from optmodels.reproduce import STUDIES
+    from optmodels.reproduce.kept_pieces import FOLDER, KeptPieces
+    from optmodels.study.machine import sources, versions
+
+    def contents(file: str) -> str:
+        try:
+            return fingerprint(file)
+        except InputError:
+            return "not here"
+
+    read = (str(data),) if data is not None else STUDIES[name].data_read(scale)
+    asked = {"study": name, "scale": scale, "seed": str(seed), "rounds": str(rounds), "data": ", ".join(read)}
+    code = {f"code of {package}": code for package, code in sources().items()}
+    libraries = {f"version of {library}": version for library, version in versions().items()}
+    files = {f"contents of {file}": contents(file) for file in read}
+    return KeptPieces(folder / FOLDER, {**asked, **code, **libraries, **files})
 
 
 def _scale(quick: bool, full: bool, miniature: bool) -> Scale:
@@ -113,6 +153,8 @@ def _show(report: Report) -> None:
     for verdict in report.verdicts:
         mark = _MARKS[verdict.holds]
         show.say(f"{mark}: {show.escaped(verdict.claim)}: {show.escaped(verdict.found)}.")
+    for spent in report.spent:
+        show.say(f"Pieces: {show.escaped(spent.described())}.")
     for text in (*report.remarks, *(f"Protocol: {line}" for line in report.protocol)):
         show.say(show.escaped(text))
 

@@ -82,7 +82,7 @@ def heart() -> pd.DataFrame:
 
 def _rounds(setting: Setting, data: pd.DataFrame, k: int, rounds: int) -> Sequence[Round]:
     work = partial(one_round, data=data, k=k, seed=setting.seed)
-    return setting.repeat(work, rounds, f"k = {k}, round")
+    return [Round(*one) for one in setting.repeat(work, rounds, f"k = {k}, round")]
 
 
 def one_round(number: int, *, data: pd.DataFrame, k: int, seed: int) -> Round:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,19 +12,20 @@ import pandas as pd
 
 from formulations import Mass
 from optmodels.datasets.synthetic import health_like
-from optmodels.metrics.utility import Protocol, utility
+from optmodels.metrics.utility import Protocol
+from optmodels.metrics.utility.scoring import Rows
+from optmodels.metrics.utility.trials import learn_as
 from optmodels.partition import Labels
 from optmodels.recoding import recode
 from optmodels.reproduce.mass_verdicts import SHOWN, verdicts
 from optmodels.reproduce.report import Comparison, Report, beside, long, published
 from optmodels.reproduce.setting import Setting
 from optmodels.table import Table
-from solvers import solve
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-    from formulations.mass.recall import Recall
+    from formulations.mass._mass import MassProblem
 
 SOURCE = "Thammanna Gowda et al. 2026, MASS: multi-attribute stratified sampling"
 PREDICTED = "high_risk"
@@ -48,8 +49,11 @@ def run(setting: Setting) -> Report:
     """Tables 2 to 6 and figures 3 to 7."""
     sizes = published("mass_table_4").head(setting.choose(1, 4, 4))
     sizes["our_records"] = sizes["records"].clip(upper=setting.choose(1000, MOST_QUICKLY, None))
-    work = sizes.to_dict("records")
-    found = setting.repeat(partial(_one_table, work=work, setting=setting), len(work), "table")
+    rows = [{str(name): value for name, value in row.items()} for row in sizes.to_dict("records")]
+    listed = [_listed(setting, row) for row in rows]
+    found = [one for one in listed if one is not None]
+    if setting.scale == "full":  # what the tables list comes first, for it tells more
+        found = [_over_all_k(setting, row, one) for row, one in zip(rows, found, strict=False)]
     sizes = sizes.head(len(found))
     screens = pd.concat([one.screen for one in found])
     losses = pd.concat([one.losses for one in found])
@@ -80,45 +84,89 @@ def run(setting: Setting) -> Report:
     )
 
 
-def _one_table(number: int, *, work: Sequence[dict[Hashable, Any]], setting: Setting) -> TableResult:
-    scale, records, l_v = (work[number][name] for name in ("scale", "our_records", "l_v"))
-    table = health_like(records, l_v=l_v, seed=setting.seed)
-    sample = setting.choose(*SAMPLES)
+class Bench(NamedTuple):
+    """A table of one scale with what is made of it once for all k."""
+
+    table: Table
+    problem: MassProblem
+    as_published: MassProblem
+    originals: dict[tuple[str, int], dict[str, float]]  # scores of what is learned from the table as it is
+
+
+@lru_cache(maxsize=1)
+def _bench(records: int, l_v: int, seed: int, sample: int) -> Bench:
+    table = health_like(records, l_v=l_v, seed=seed)
     model = Mass(predict=PREDICTED, positive=str(table.frame[PREDICTED].mode().iloc[0]), sample=sample)
-    problem = model.build(table, setting.seed)
-    assert problem.recall is not None
     _one_k(Mass(k=2, classifiers=()), health_like(300, l_v=l_v))  # compilation is not timed
+    as_published = Mass(classifiers=(), floors="near").build(table)
+    return Bench(table, model.build(table, seed), as_published, {})
+
+
+def _listed(setting: Setting, row: Mapping[str, Any]) -> TableResult | None:
+    """Everything over the values of k that table 5 lists of a scale; None if it was stopped before there was any."""
     known = published("mass_table_5")
-    levels = [
-        int(k) for k in known.loc[known["scale"] == scale, "k"] if setting.scale != "miniature" or k in (2, 4, 27)
-    ]
-    losses = []
-    frames = {}
-    for k in levels:
-        labels, partition_seconds, seconds = _one_k(Mass(k=k, classifiers=()), table)
-        as_published = Mass(k=k, classifiers=(), floors="near").build(table)
-        (dealt,) = as_published.candidates()
-        reached = as_published.values(dealt.labels)
-        losses.append(
-            {
-                "scale": scale,
-                "k": k,
-                "seconds": seconds,
-                "partition_seconds": partition_seconds,
-                **problem.values(labels),
-                "l_published": reached["l"],
-                "t_published": reached["t"],
-            }
-        )
-        frames[f"{k}"] = problem.recall.released(labels)
-    scores = _scores(problem.recall, table.take(problem.recall.rows), frames, setting)
-    best_k = int(min(losses, key=lambda row: row["score"])["k"])
-    if setting.scale == "full":
-        best_k = int(str(solve(problem, solver="mass").details["k"]))
-    screen = problem.recall.screen.assign(scale=scale, overfit=~problem.recall.screen["passes"])
+    ks = [int(k) for k in known.loc[known["scale"] == row["scale"], "k"]]
+    ks = [k for k in ks if setting.scale != "miniature" or k in (2, 4, 27)]
+    work = partial(_one_listed, ks=ks, row=row, setting=setting)
+    found = setting.repeat(work, len(ks), f"{row['scale']} table: k", _at_a_time(row))
+    if not found:
+        return None
+    losses = pd.DataFrame([one for one, _, _ in found])
+    scores = pd.concat([one for _, one, _ in found])
     return TableResult(
-        screen, pd.DataFrame(losses)[["scale", "k", *MEASURES, *BEYOND]], scores.assign(scale=scale), best_k
+        found[0][2].assign(scale=row["scale"]),
+        losses[["scale", "k", *MEASURES, *BEYOND]],
+        scores.assign(scale=row["scale"]),
+        int(losses["k"].iloc[int(losses["score"].argmin())]),
     )
+
+
+def _at_a_time(row: Mapping[str, Any]) -> int | None:
+    """How many values of k at a time: each process has the table, and two of the largest are more than most have."""
+    return 1 if row["our_records"] > MOST_QUICKLY else None
+
+
+def _bench_of(row: Mapping[str, Any], setting: Setting) -> Bench:
+    return _bench(row["our_records"], row["l_v"], setting.seed, setting.choose(*SAMPLES))
+
+
+def _one_listed(
+    number: int, *, ks: Sequence[int], row: Mapping[str, Any], setting: Setting
+) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
+    """For one k its losses, the scores of classifiers, and the screen, which is the same for every k."""
+    k, bench = ks[number], _bench_of(row, setting)
+    labels, partition_seconds, seconds = _one_k(Mass(k=k, classifiers=()), bench.table)
+    (dealt,) = bench.as_published.candidates([k])
+    reached = bench.as_published.values(dealt.labels)
+    losses = {
+        "scale": row["scale"],
+        "k": k,
+        "seconds": seconds,
+        "partition_seconds": partition_seconds,
+        **bench.problem.values(labels),
+        "l_published": reached["l"],
+        "t_published": reached["t"],
+    }
+    assert bench.problem.recall is not None
+    screen = bench.problem.recall.screen
+    return losses, _scores(bench, labels, setting).assign(k=k), screen.assign(overfit=~screen["passes"])
+
+
+def _over_all_k(setting: Setting, row: Mapping[str, Any], found: TableResult) -> TableResult:
+    """The k of least score among all from 2 to 4 l_v; those that table 5 does not list are made here."""
+    tried = dict(zip(found.losses["k"].tolist(), found.losses["score"].tolist(), strict=True))
+    ks = [k for k in range(2, 4 * int(row["l_v"]) + 1) if k not in tried]
+    work = partial(_one_more, ks=ks, row=row, setting=setting)
+    scores = setting.repeat(work, len(ks), f"{row['scale']} table: other k", _at_a_time(row))
+    tried |= dict(zip(ks, scores, strict=False))
+    best = min(tried.items(), key=lambda one: (one[1], one[0]))
+    return found._replace(best_k=best[0])
+
+
+def _one_more(number: int, *, ks: Sequence[int], row: Mapping[str, Any], setting: Setting) -> float:
+    bench = _bench_of(row, setting)
+    (dealt,) = bench.problem.candidates([ks[number]])
+    return float(bench.problem.values(dealt.labels)["score"])
 
 
 def _one_k(model: Mass, table: Table) -> tuple[Labels, float, float]:
@@ -135,7 +183,10 @@ def _one_k(model: Mass, table: Table) -> tuple[Labels, float, float]:
     return candidate.labels, alone, perf_counter() - began
 
 
-def _scores(recall: Recall, sample: Table, frames: dict[str, pd.DataFrame], setting: Setting) -> pd.DataFrame:
+def _scores(bench: Bench, labels: Labels, setting: Setting) -> pd.DataFrame:
+    """Accuracy and recall of each classifier that learns from a release, and how much of the original's that keeps."""
+    recall = bench.problem.recall
+    assert recall is not None
     protocol = Protocol(
         SHOWN,
         ("accuracy", "recall"),
@@ -143,22 +194,31 @@ def _scores(recall: Recall, sample: Table, frames: dict[str, pd.DataFrame], sett
         seed=setting.seed,
         positive=recall.target.levels[recall.target.positive],
         categories="codes",
-        jobs=1,
+        screen=False,
     )
-    found = utility(sample, frames, protocol, target=recall.predict, features=recall.features).summary.rename(
-        columns={"mean": "ours"}
-    )
-    rows = found[found["version"] != "original"]
-    rows = rows.assign(k=rows["version"].astype(int), error=_retention_error(rows, protocol, sample.n))
-    return rows[["classifier", "metric", "ours", "retention", "error", "k"]]
+    splits = list(protocol.rows(recall.original.target))
+    released = Rows(recall.space.encode(recall.released(labels)), recall.original.target)
+    rows = []
+    for classifier in SHOWN:
+        after, before = [], []
+        for number, (seen, unseen) in enumerate(splits):
+            asked = recall.original.take(unseen)
+            if (known := bench.originals.get((classifier, number))) is None:
+                learned = learn_as(classifier, recall.original.take(seen), asked, number, protocol, recall.target)
+                known = bench.originals[classifier, number] = dict(learned.scores)
+            before.append(known)
+            after.append(learn_as(classifier, released.take(seen), asked, number, protocol, recall.target).scores)
+        for metric in protocol.metrics:
+            ours, original = (float(np.mean([one[metric] for one in many])) for many in (after, before))
+            row = {"classifier": classifier, "metric": metric, "ours": ours, "retention": 100 * ours / original}
+            rows.append({**row, "error": _retention_error(ours, original, protocol, len(recall.rows))})
+    return pd.DataFrame(rows)
 
 
-def _retention_error(rows: pd.DataFrame, protocol: Protocol, records: int) -> pd.Series:
+def _retention_error(ours: float, original: float, protocol: Protocol, records: int) -> float:
     """The standard error of what is kept, in %, at most: as if release and original were asked about other people."""
     asked = protocol.splits * protocol.test_share * records
-    both = rows["ours"] * (1 - rows["ours"]) + rows["original"] * (1 - rows["original"])
-    error: pd.Series = 100 * (both / asked).pow(0.5) / rows["original"]
-    return error
+    return float(100 * np.sqrt((ours * (1 - ours) + original * (1 - original)) / asked) / original)
 
 
 def _splits(setting: Setting) -> int:
@@ -227,7 +287,7 @@ def _table_5(sizes: pd.DataFrame, ours: pd.DataFrame) -> Comparison:
         "Privacy loss is the mean earth mover's distance of sensitive attributes in a class from the table, found from "
         "histograms in linear time (theirs is quadratic); information loss the general loss metric; seconds are those "
         "of what their module does: a partition from nothing, both losses and the generalised table "
-        "('partition_seconds' of the partition alone), as many tables at a time as there are cores. Ours loses less "
+        "('partition_seconds' of the partition alone), as many k at a time as there are cores. Ours loses less "
         "information, since strata are dealt in an order that keeps similar records together, which the paper leaves "
         "open, and in a larger table the similar ones are nearer; it pays with a privacy loss that is somewhat higher "
         "at the same k. Other differences come from the records, which are drawn anew."

@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from formulations import MoObam
 from optmodels import registry
 from optmodels.datasets import load
-from optmodels.metrics.utility import Protocol, Utility, utility
+from optmodels.metrics.utility import Protocol, Utility
 from optmodels.partition import Labels
 from optmodels.recoding import recode
 from optmodels.reproduce import mo_obam_sepsis
+from optmodels.reproduce.kept_trials import learned
 from optmodels.reproduce.mo_obam_grid import Point
 from optmodels.reproduce.mo_obam_points import KS
 from optmodels.reproduce.mo_obam_verdicts import FEWEST_CLASSES, LOOK_ALIKE, f1_verdicts, pair_verdicts
@@ -32,6 +33,7 @@ SLOW = "svm-rbf"  # twenty seconds a fit and its scores on all of Adult, which i
 OTHERS = tuple(one for one in CLASSIFIERS if one != SLOW)
 SAMPLE = 4000  # rows of Adult that the slow one gets with --quick
 POSITIVE: Mapping[str, object] = {"german": 1, "adult": ">50K", "sepsis": "yes"}
+EVALUATIONS = (100, 1000, 200)  # of the sepsis look-alike, which with --full has fifteen times the rows
 LOWEST_L = 2  # of the settings that protect less
 
 Parameter = TypeVar("Parameter")
@@ -74,6 +76,8 @@ def tables(
     further: list[Comparison] = []
     rows = None
     for name in (*datasets, "sepsis"):
+        if setting.interruption.where:
+            break
         table = mo_obam_sepsis.sepsis(setting) if name == "sepsis" else load(name, others="keep")
         rows = table.n if name == "sepsis" else rows
         versions = _versions(name)
@@ -86,11 +90,9 @@ def tables(
                 break
             remarks.append(f"{name}, {len(part.rows):,} of {table.n:,} rows: {found.protocol.describe()}.")
             ours = _scores(name, found, by_title)
-            if part.as_authors:
-                theirs = partial(_learned, setting, name, table, labels, part, as_authors=True)
-                again = setting.attempt(theirs, lambda: f"learning from {name} as the authors do")  # noqa: B023
-                if again is None:
-                    break
+            theirs = partial(_learned, setting, name, table, labels, part, as_authors=True)
+            again = setting.attempt(theirs, lambda: f"learning as the authors do from {name}")  # noqa: B023
+            if again is not None:
                 remarks.append(f"{name}, as the authors' code has it: one-hot, {again.protocol.describe()}.")
                 ours["as_authors"] = again.summary["mean"].to_numpy()
             scores.append(ours)
@@ -166,13 +168,15 @@ def _partitions(
         if one.n_clusters is not None and one.lam is not None and (name, one.n_clusters, one.lam, one.k) in known
     }
     missing = [one for one in few if one.title not in ready]
-    work = partial(_made, versions=missing, table=table, seed=setting.seed, seconds=setting.choose(2.0, 10.0, 120.0))
+    work = partial(_made, versions=missing, table=table, seed=setting.seed, evaluations=setting.choose(*EVALUATIONS))
     made = setting.repeat(work, len(missing), f"{name}: release")
     found = {one.title: labels for one, labels in zip(missing, made, strict=False) if labels is not None}
     return {**ready, **found}
 
 
-def _made(number: int, *, versions: Sequence[Configuration], table: Table, seed: int, seconds: float) -> Labels | None:
+def _made(
+    number: int, *, versions: Sequence[Configuration], table: Table, seed: int, evaluations: int
+) -> Labels | None:
     """The classes of a version, or None where the algorithm finds none that keep its conditions."""
     one = versions[number]
     if one.model == "k-anonymity":
@@ -184,7 +188,7 @@ def _made(number: int, *, versions: Sequence[Configuration], table: Table, seed:
         assert one.n_clusters is not None
         count = mo_obam_sepsis.scaled_classes(one.n_clusters, one.k, table.n)
         model = MoObam(k=one.k, n_clusters=count, objective="lambda", lam=one.lam)
-        found = solve(model.build(table), solver="nsga2", time_limit=seconds, seed=seed)
+        found = solve(model.build(table), solver="nsga2", options={"evaluations": evaluations}, seed=seed)
     return uninterrupted(found).labels
 
 
@@ -231,8 +235,10 @@ def _learned(
     part: LearnedRows,
     *,
     as_authors: bool = False,
-) -> Utility:
+) -> Utility | None:
     """What classifiers learn, by our protocol or by that of the authors' code: 20% of rows, unstratified, one-hot."""
+    if as_authors and not part.as_authors:
+        return None
     protocol = Protocol(
         classifiers=part.classifiers,
         metrics=("f1",),
@@ -244,17 +250,14 @@ def _learned(
         scale=False,
         test_share=0.2 if as_authors else 0.3,
         stratified=not as_authors,
-        jobs=setting.jobs,
+        screen=False,
     )
-    on_progress = partial(_report_trial, setting=setting, name=name)
+    slow = " of the slow one" if part.classifiers == (SLOW,) else ""
+    what = f"{name}: split{' as the authors do' if as_authors else ''}{slow}"
     if len(part.rows) == table.n:
-        return utility(table, dict(labels), protocol, on_progress=on_progress)
+        return learned(setting, table, labels, protocol, what)
     released = {title: recode(table, classes).iloc[part.rows] for title, classes in labels.items()}
-    return utility(table.take(part.rows), released, protocol, on_progress=on_progress)
-
-
-def _report_trial(done: int, total: int, *, setting: Setting, name: str) -> object:
-    return setting.on_step(done, total, f"{name}: split")
+    return learned(setting, table.take(part.rows), released, protocol, what)
 
 
 def _keyed(name: str, frame: pd.DataFrame, by_title: Mapping[str, Configuration]) -> pd.DataFrame:

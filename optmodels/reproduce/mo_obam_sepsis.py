@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from formulations import MoObam
 from optmodels.datasets.synthetic import sepsis_like
-from optmodels.metrics.utility import Protocol, utility
+from optmodels.metrics.utility import Protocol
 from optmodels.partition import Labels, group_frame
+from optmodels.reproduce.kept_trials import learned
 from optmodels.reproduce.matching import matched_rows
 from optmodels.reproduce.mo_obam_points import KS, TAUS
 from optmodels.reproduce.report import ClaimVerdict, Comparison, beside, published
@@ -115,7 +116,7 @@ def table_b7(setting: Setting, table: Table) -> Comparison | None:
     classes: Sequence[int] = CLASSES[:1] if small else CLASSES
     ks = KS[:1] if setting.scale != "full" else KS
     work = [(scaled_classes(count, k, table.n), count, k) for count in classes for k in ks]
-    one = partial(_front, work=work, table=table, evaluations=setting.choose(40, 100, 200), seed=setting.seed)
+    one = partial(_front, work=work, table=table, evaluations=setting.choose(40, 100, 100), seed=setting.seed)
     rows = [row for part in setting.repeat(one, len(work), "sepsis look-alike: front") for row in part]
     if not rows:
         return None
@@ -162,7 +163,7 @@ def tables_c10_c11(setting: Setting, table: Table, rows: NDArray[np.int64]) -> C
     """What decision trees rely on before anything is anonymised: on all rows (C10) and on the matched ones (C11)."""
     found = []
     for name, part in (("C10", table), ("C11", table.take(rows))):
-        importances = setting.attempt(partial(_importances, part, setting), lambda: f"importances of {name}")  # noqa: B023
+        importances = setting.attempt(partial(_importances, part, setting, name), lambda: f"importances of {name}")  # noqa: B023
         if importances is None:
             return None
         found.append(importances.assign(table=name))
@@ -178,7 +179,7 @@ def tables_c10_c11(setting: Setting, table: Table, rows: NDArray[np.int64]) -> C
     )
 
 
-def _importances(table: Table, setting: Setting) -> pd.DataFrame:
+def _importances(table: Table, setting: Setting, name: str) -> pd.DataFrame:
     protocol = Protocol(
         classifiers=("dt",),
         metrics=("f1",),
@@ -186,9 +187,9 @@ def _importances(table: Table, setting: Setting) -> pd.DataFrame:
         seed=setting.seed,
         positive="yes",
         categories="codes",
-        jobs=setting.jobs,
+        screen=False,
     )
     one_class = {"one class": np.zeros(table.n, np.int64)}
-    found = utility(table, one_class, protocol).importances
+    found = learned(setting, table, one_class, protocol, f"table {name}: split").importances
     ours = found[found["version"] == "original"]
     return ours[["feature", "importance"]].rename(columns={"importance": "ours"})

@@ -14,6 +14,8 @@ import pandas as pd
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
+    from optmodels.reproduce.setting import Spent
+
 Writer = Callable[[Path], object]
 
 
@@ -54,6 +56,9 @@ class Report:
     remarks: tuple[str, ...] = ()
     figures: Mapping[str, Figure] = field(default_factory=dict, repr=False)
     seconds: float = 0.0
+    spent: tuple[Spent, ...] = ()  # what its pieces took, those of earlier runs among them
+    complete: bool = True  # neither interrupted nor failed
+    failed: bool = False  # a piece of it went wrong, so that what should follow is not here
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the figures, ready for JSON."""
@@ -62,6 +67,8 @@ class Report:
             "source": self.source,
             "scale": self.scale,
             "seconds": self.seconds,
+            "complete": self.complete,
+            "pieces": [vars(one) for one in self.spent],
             "protocol": list(self.protocol),
             "tables": {one.key: one.frame.to_dict("records") for one in self.comparisons},
             "differences": {one.key: one.remark for one in self.comparisons if one.remark},

@@ -17,7 +17,7 @@ from optmodels.metrics.utility.protocol import Protocol, Split
 from optmodels.metrics.utility.result import Asked, Utility
 from optmodels.metrics.utility.scoring import Rows
 from optmodels.metrics.utility.targets import Target, codes_of, encoded_target, target_of, with_target
-from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Trial, Version, learn_as, prepared_trial, run
+from optmodels.metrics.utility.trials import ORIGINAL, OnProgress, Trial, Trials, Version, learn_as, prepared_trial, run
 from optmodels.recoding import Method, recode
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.role_types import Kind
@@ -40,6 +40,7 @@ def utility(
     features: Sequence[str] | None = None,
     method: Method = "centroid",
     on_progress: OnProgress | None = None,
+    trials: Trials | None = None,
 ) -> Utility:
     """What classifiers learn from releases of a table whose rows are still linked to the table's.
 
@@ -47,7 +48,8 @@ def utility(
     order; several go into a mapping by name and share one baseline. In every split the models learn from some
     people's released rows and are asked about other people, whose rows, original or released as the protocol says,
     no model has seen. The released values of a class do come from all its people, asked about or not:
-    `utility_of_method` anonymises inside each split instead.
+    `utility_of_method` anonymises inside each split instead. `trials(trial, count)` gives what trial(0), trial(1), ...
+    find, in place of `protocol.jobs` processes: to keep them, or to end before all of them.
 
     >>> import optmodels as om
     >>> table = om.dataset("german")
@@ -77,7 +79,7 @@ def utility(
         versions.append(_linked(title, known, known if how.tested_on == "release" else original, splits))
     trial = partial(prepared_trial, versions=versions, protocol=how, target=goal)
     asked: Asked = "released" if how.tested_on == "release" else "original"
-    return Utility(*run(trial, how, space, on_progress), how, goal, asked, paired=True)
+    return Utility(*run(trial, how, space, on_progress, trials), how, goal, asked, paired=True)
 
 
 def utility_of_method(

@@ -30,6 +30,8 @@ class Protocol:
       given.
     - `categories`: `onehot`, or `codes` for one number a column, as some studies do.
     - `scale`: standardise features for the classifiers that compare them.
+    - `screen`: also ask models about the rows that they have learned from, which `overfit` and `screened` go by; a
+      support vector machine or a forest of a large table is done sooner without.
     - `jobs`: splits worked on at a time, each in a process of its own; all cores unless given.
 
     The same seed gives the same scores, whatever `jobs` is.
@@ -46,6 +48,7 @@ class Protocol:
     categories: Categories = "onehot"
     scale: bool = True
     stratified: bool = True
+    screen: bool = True
     jobs: int | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:

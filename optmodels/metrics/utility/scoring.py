@@ -141,8 +141,11 @@ def learn(
     seed: int = 0,
     scale: bool = True,
     details: bool = True,
+    screen: bool = True,
 ) -> Learned:
     """Fit the classifier of this name to `known` and score what it says of `asked`; without `details` only that.
+
+    Without `screen` it is not asked about the rows that it has learned from, too.
 
     >>> features = np.arange(8.0).reshape(-1, 1)
     >>> rows = Rows(features, np.array([0, 0, 0, 0, 1, 1, 1, 1]))
@@ -164,7 +167,7 @@ def learn(
     scores = {metric: METRICS[metric](answers) for metric in metrics}
     if not details:
         return Learned(scores)
-    train_accuracy = float((model.predict(known.features) == target).mean())
+    train_accuracy = float((model.predict(known.features) == target).mean()) if screen else float("nan")
     return Learned(scores, train_accuracy, _importances(model.steps[-1][1]))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,15 +37,27 @@ class Version:
 
 
 Trial = tuple[int, Mapping[tuple[str, str], Learned]]  # by version and classifier
+OneTrial = Callable[[int], Trial]
+Trials = Callable[[OneTrial, int], Iterable[Trial]]  # how so many of them are run, in order
 
 
 def run(
-    trial: Callable[[int], Trial], protocol: Protocol, space: FeatureSpace, on_progress: OnProgress | None = None
+    trial: OneTrial,
+    protocol: Protocol,
+    space: FeatureSpace,
+    on_progress: OnProgress | None = None,
+    trials: Trials | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The scores (a row for each version, classifier and trial) and the mean importance of every feature."""
+    """The scores (a row for each version, classifier and trial) and the mean importance of every feature.
+
+    `trials` runs the trials in place of processes side by side; it may end before all of them.
+    """
+    found_trials = (
+        in_parallel(trial, protocol.trials, protocol.jobs) if trials is None else trials(trial, protocol.trials)
+    )
     scores: list[dict[str, object]] = []
     shares: dict[tuple[str, str], list[NDArray[np.float64]]] = {}
-    for done, (number, found) in enumerate(in_parallel(trial, protocol.trials, protocol.jobs), start=1):
+    for done, (number, found) in enumerate(found_trials, start=1):
         for (version, classifier), learned in found.items():
             head = {"version": version, "classifier": classifier, "trial": number}
             scores.append({**head, "train_accuracy": learned.train_accuracy, **learned.scores})
@@ -91,4 +103,5 @@ def learn_as(classifier: str, known: Rows, asked: Rows, number: int, protocol: P
         positive=target.positive,
         seed=protocol.trial_seed(number),
         scale=protocol.scale,
+        screen=protocol.screen,
     )
