@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import chain, count, pairwise
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from optmodels.errors import InputError, unknown
 from optmodels.partition import Histograms, Labels, canonical, class_sizes, histograms, members
+from optmodels.values import spelled
 
 if TYPE_CHECKING:
     from optmodels.table import Table
@@ -52,40 +53,6 @@ def recode(
     for name in table.quasi:
         frame[name] = by_method[method](table, name, classes)
     return frame
-
-
-def in_value_order(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows sorted by all their values, so that their order tells nothing that the values do not.
-
-    Categories that only carry a data type's own order of appearance become plain values, for the same reason.
-
-    >>> in_value_order(pd.DataFrame({"a": [2, 1, 2], "b": ["y", "z", "x"]}, index=[7, 8, 9]))
-       a  b
-    0  1  z
-    1  2  x
-    2  2  y
-    """
-    return in_value_order_with_places(frame)[0]
-
-
-def in_value_order_with_places(frame: pd.DataFrame) -> tuple[pd.DataFrame, NDArray[np.intp]]:
-    """The same, and which row each was before.
-
-    >>> in_value_order_with_places(pd.DataFrame({"a": [2, 1]}))[1]
-    array([1, 0])
-    """
-    plain = pd.DataFrame({name: _without_hidden_order(column) for name, column in frame.items()})
-    order = value_order(plain)
-    return plain.take(order).reset_index(drop=True), order
-
-
-def value_order(frame: pd.DataFrame) -> NDArray[np.intp]:
-    """The places of the rows in the order of all their values, missing ones last.
-
-    >>> value_order(pd.DataFrame({"a": [2, 1, 2], "b": ["y", "z", "x"]}))
-    array([1, 2, 0])
-    """
-    return np.lexsort([_ranks(frame[name]) for name in reversed(frame.columns)])
 
 
 def _centroids(table: Table, name: str, labels: Labels) -> pd.Series:
@@ -207,11 +174,6 @@ def _per_entry(per_class: NDArray[np.int64], found: Histograms) -> NDArray[np.in
     return np.repeat(per_class, np.diff(found.starts))
 
 
-def spelled(numbers: NDArray[np.generic]) -> list[str]:
-    """Numbers as text; whole ones without a point."""
-    return [str(int(n)) if isinstance(n, float) and n.is_integer() else str(n) for n in numbers.tolist()]
-
-
 def _as_typed(texts: list[str], table: Table) -> list[str]:
     """Numbers with the decimal mark of the file that they were read from."""
     return texts if table.roles.decimal != "," else [text.replace(".", ",") for text in texts]
@@ -243,34 +205,3 @@ def _separator(usual: tuple[str, ...], known: Iterable[str]) -> str:
 
 def _texts_of(texts: list[str], labels: Labels, name: str) -> pd.Series:
     return pd.Series(pd.Index(texts, dtype="str").take(labels), name=name)
-
-
-def _without_hidden_order(column: pd.Series) -> pd.Series:
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        return column
-    if column.dtype.ordered:
-        return column.cat.remove_unused_categories()
-    return column.astype(column.cat.categories.dtype)
-
-
-def _ranks(column: pd.Series) -> NDArray[np.int64]:
-    """Rank of each value among the column's values; missing ones come last."""
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        codes = column.cat.codes.to_numpy(np.int64)
-        return np.where(codes < 0, len(column.cat.categories), codes)
-    try:
-        codes, distinct = pd.factorize(column)
-    except TypeError:  # lists and the like, in a column that is kept as it is
-        codes, distinct = pd.factorize(column.map(repr))
-    rank = np.empty(len(distinct) + 1, np.int64)
-    rank[_sorted_places(pd.Index(distinct))] = np.arange(len(distinct))
-    rank[-1] = len(distinct)  # where the code -1 of a missing value points
-    return rank[codes]
-
-
-def _sorted_places(values: pd.Index) -> NDArray[np.intp]:
-    try:
-        return np.asarray(values.argsort())
-    except TypeError:  # numbers and text in one column
-        keys: list[tuple[str, Any]] = [(type(value).__name__, str(value)) for value in values]
-        return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.intp)

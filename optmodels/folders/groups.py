@@ -38,12 +38,13 @@ from optmodels.metrics.loss import attribute_losses
 from optmodels.partition import LEFT_OUT, Labels
 from optmodels.price import SPREAD, Floats, extent
 from optmodels.problem import Problem, whole_price
-from optmodels.recoding import Method, in_value_order_with_places, recode, spelled
+from optmodels.recoding import Method, recode
 from optmodels.solver import Run, leave_out_who_pays
 from optmodels.structures import Parts, PartValues, Pooled, Priced, compiled_price
 from optmodels.suppression import left_out
 from optmodels.table import Table
 from optmodels.table.summary import Moments
+from optmodels.values import in_value_order_with_places, spelled
 from solvers._construction.places import dear_price
 from solvers.blocks.watching import pressed_once
 from solvers.blocks.work import block_seed, median_cuts

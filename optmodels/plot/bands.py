@@ -49,6 +49,10 @@ class Bands:
         missing = np.asarray(pd.isna(pd.Series(column)))
         return np.append(self.places, last)[np.where(missing, -1, known)]
 
+    def counts(self, column: pd.Series) -> Places:
+        """How many values of a column are in each band."""
+        return np.bincount(self.of(column), minlength=len(self)).astype(np.int64)
+
 
 def bands_of(column: pd.Series, *, order: Sequence[object] | pd.Index | None = None, most: int = MOST) -> Bands:
     """The bands of a column: numbers of many values in round intervals, values with an `order` in runs of neighbours.
@@ -70,6 +74,18 @@ def bands_of(column: pd.Series, *, order: Sequence[object] | pd.Index | None = N
         return _runs(pd.Index(order), most, bool(column.isna().any()))
     counts = present.astype(object).value_counts(sort=True)
     return _commonest(pd.Index(counts.index), most, bool(column.isna().any()))
+
+
+def column_bands(column: pd.Series, order: pd.Index | None, *, most: int = MOST) -> Bands:
+    """The bands in which a column of a table is shown, in its order where it has one and is not of numbers."""
+    is_number = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
+    return bands_of(column, order=None if is_number else order, most=most)
+
+
+def distribution_of(column: pd.Series, order: pd.Index | None, *, most: int = MOST) -> pd.DataFrame:
+    """How many values of a column are in each of its bands: value, records."""
+    bands = column_bands(column, order, most=most)
+    return pd.DataFrame({"value": bands.labels, "records": bands.counts(column)})
 
 
 def bands_of_levels(values: pd.Index, counts: Places, *, ordered: bool, most: int = MOST) -> Bands:

@@ -12,22 +12,13 @@ from numpy.typing import NDArray
 from pandas.api import types
 
 from optmodels.partition import Histograms, histograms
-from optmodels.plot.bands import MOST, Bands, bands_of
+from optmodels.plot.bands import MOST, Bands, column_bands, distribution_of
 from optmodels.plot.readings import Recoded
 
 if TYPE_CHECKING:
     from optmodels.table import Table
 
 Floats = NDArray[np.float64]
-
-
-def column_bands(table: Table, name: str, *, most: int = MOST) -> Bands:
-    """The bands in which a column of a table is shown, in its order where it has one."""
-    ordinal = name in table.quasi and table.kinds[name] == "ordinal"
-    order = table.levels[name] if ordinal else table.sensitive_orders.get(name)
-    column = table.frame[name]
-    is_number = types.is_numeric_dtype(column.dtype) and not types.is_bool_dtype(column.dtype)
-    return bands_of(column, order=None if is_number else order, most=most)
 
 
 def distribution(table: Table, name: str, *, most: int = MOST) -> pd.DataFrame:
@@ -38,8 +29,7 @@ def distribution(table: Table, name: str, *, most: int = MOST) -> pd.DataFrame:
     >>> distribution(Table(people, quasi={"age": "numeric", "town": "categorical"}), "town").values.tolist()
     [['b', 2], ['a', 1]]
     """
-    bands = column_bands(table, name, most=most)
-    return pd.DataFrame({"value": bands.labels, "records": _counts(bands, table.frame[name])})
+    return distribution_of(table.frame[name], table.orders.get(name), most=most)
 
 
 def distribution_change(recoded: Recoded, name: str, *, most: int = MOST) -> pd.DataFrame:
@@ -47,12 +37,13 @@ def distribution_change(recoded: Recoded, name: str, *, most: int = MOST) -> pd.
 
     Intervals, sets and nodes of hierarchies stand for all that they cover, evenly.
     """
-    bands = column_bands(recoded.original, name, most=most)
-    before = _counts(bands, recoded.original.frame[name])
+    column = recoded.original.frame[name]
+    bands = column_bands(column, recoded.original.orders.get(name), most=most)
+    before = bands.counts(column)
     if name in recoded.quasi:
         after = recoded.spread(name, bands).sum(axis=0)
     else:
-        after = _counts(bands, recoded.table.frame[name]).astype(np.float64)
+        after = bands.counts(recoded.table.frame[name]).astype(np.float64)
     return pd.DataFrame({"value": bands.labels, "before": before, "after": after})
 
 
@@ -86,7 +77,8 @@ def correlation_change(recoded: Recoded) -> pd.DataFrame:
     measured = [*table.measured, *(name for name in _numeric(table) if name not in table.measured)]
     columns = [*table.quasi, *table.sensitive]
     columns += [table.target] if table.target is not None and table.target not in columns else []
-    bands = {name: column_bands(table, name) for name in columns}
+    orders = table.orders
+    bands = {name: column_bands(table.frame[name], orders.get(name)) for name in columns}
     rows = []
     for one, other in combinations(columns, 2):
         if one in measured and other in measured:
@@ -117,10 +109,6 @@ def rows_before_and_after(recoded: Recoded, *, rows: int = 10, seed: int = 0) ->
     for name in (name for name in after.columns if name not in recoded.quasi):
         pairs[name, "as it is"] = after[name].take(chosen).reset_index(drop=True)
     return pd.DataFrame(pairs)
-
-
-def _counts(bands: Bands, column: pd.Series) -> NDArray[np.int64]:
-    return np.bincount(bands.of(column), minlength=len(bands)).astype(np.int64)
 
 
 def _numeric(table: Table) -> list[str]:

@@ -22,11 +22,12 @@ from optmodels.metrics.loss import attribute_losses, gcp, released_information_l
 from optmodels.partition import LEFT_OUT, Labels, canonical
 from optmodels.plot.changes import distribution_change
 from optmodels.plot.readings import Recoded
-from optmodels.recoding import Method, in_value_order, recode
+from optmodels.recoding import Method, recode
 from optmodels.release.formulas import without_formulas
 from optmodels.release.promise import Terms, promise_writer
 from optmodels.report.words import plain
 from optmodels.suppressed_rows import Suppressed, with_suppressed, without_suppressed
+from optmodels.values import in_value_order
 from optmodels.verifier import beside
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from optmodels.errors import InputError, unknown
 from optmodels.partition import people_in
-from optmodels.recoding import value_order
 from optmodels.table import wording
 from optmodels.table.cleaning import Report
 from optmodels.table.collapsed import Collapsed
@@ -29,6 +28,7 @@ from optmodels.table.role_types import Kind, MoreRoles, Scaling, SomeRoles
 from optmodels.table.roles import Roles, names_roles
 from optmodels.table.showing import table_figure, table_html
 from optmodels.table.summary import Whole
+from optmodels.values import value_order
 
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
@@ -264,6 +264,11 @@ class Table:
         return {name: levels for name, levels, ordered in levelled if ordered}
 
     @property
+    def orders(self) -> dict[str, pd.Index]:
+        """The values of every column that has an order, from lowest to highest."""
+        return self.sensitive_orders | {name: self.levels[name] for name in self.measured if name in self.levels}
+
+    @property
     def sensitive_nominal(self) -> tuple[str, ...]:
         """The sensitive attributes whose values have no order."""
         return tuple(name for name in self.sensitive if name not in self.sensitive_orders)
@@ -424,10 +429,10 @@ class Table:
 
         It is a Plotly figure, or with the backend "matplotlib" one for print. `optmodels.plot.changes` has the data.
         """
-        return table_figure(self, columns, backend)
+        return table_figure(self.frame, columns or (*self.quasi, *self.sensitive), self.orders, backend)
 
     def _repr_html_(self) -> str:
-        return table_html(self)
+        return table_html(self.frame, self.kinds, self.sensitive, self.target)
 
     def __repr__(self) -> str:
         quasi = ", ".join(f"{name} {kind}" for name, kind in self.roles.quasi.items())

@@ -7,10 +7,10 @@ from math import ceil
 import numpy as np
 import pandas as pd
 
-from optmodels.recoding import spelled
 from optmodels.table import dates
 from optmodels.table.encoded import Encoded
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.values import spelled
 
 _RUN_LEVELS = 4  # steps from the values of a number to the root of the hierarchy that is built for it
 _HAIR = 1e-9  # 81 ** (1 / 4) is a hair more than 3

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from optmodels.errors import unknown
 from optmodels.markup import Markup, grid, named, notebook
-from optmodels.plot.changes import distribution
+from optmodels.plot.bands import distribution_of
 
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
-    from optmodels.table import Table
 
 
-def table_figure(table: Table, columns: Sequence[str], backend: Backend) -> Any:
-    """Bars of the values of some columns, or of all with a role."""
+def table_figure(frame: pd.DataFrame, columns: Sequence[str], orders: Mapping[str, pd.Index], backend: Backend) -> Any:
+    """Bars of the values of some columns, in their order where they have one."""
     from optmodels.plot.figures import bars_figure, in_backend
 
-    known = table.frame.columns
     for column in columns:
-        if column not in known:
-            raise unknown("column", column, map(str, known))
-    panels = {column: distribution(table, column) for column in columns or (*table.quasi, *table.sensitive)}
-    return in_backend(bars_figure(panels, title=f"{table.n:,} records", value="records"), backend)
+        if column not in frame.columns:
+            raise unknown("column", column, map(str, frame.columns))
+    panels = {column: distribution_of(frame[column], orders.get(column)) for column in columns}
+    return in_backend(bars_figure(panels, title=f"{len(frame):,} records", value="records"), backend)
 
 
-def table_html(table: Table) -> Markup:
+def table_html(frame: pd.DataFrame, kinds: Mapping[str, str], sensitive: Sequence[str], target: str | None) -> Markup:
     """The columns of a table, their roles and how many values they have."""
-    frame = table.frame
-    roles = {column: f"quasi-identifier, {kind}" for column, kind in table.kinds.items()}
-    roles |= dict.fromkeys(table.sensitive, "sensitive")
-    others = {column: "target" if column == table.target else "kept" for column in frame.columns}
+    roles = {column: f"quasi-identifier, {kind}" for column, kind in kinds.items()}
+    roles |= dict.fromkeys(sensitive, "sensitive")
+    others = {column: "target" if column == target else "kept" for column in frame.columns}
     rows = [(named(column), role, f"{_values(frame[column]):,}") for column, role in (others | roles).items()]
-    return notebook(f"Table of {table.n:,} records", {}, grid(("column", "role", "values"), rows))
+    return notebook(f"Table of {len(frame):,} records", {}, grid(("column", "role", "values"), rows))
 
 
 def _values(column: Any) -> int:

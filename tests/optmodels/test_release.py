@@ -12,11 +12,11 @@ from optmodels.audit import audit
 from optmodels.conditions import Conditions
 from optmodels.errors import BrokenPromiseError, InputError
 from optmodels.partition import canonical, group_frame
-from optmodels.recoding import in_value_order
 from optmodels.release import recode, release
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.table.reading import read_frame
+from optmodels.values import in_value_order
 
 ORDER = ["low", "middle", "high", "top"]
 METHODS = ["centroid", "interval", "hierarchy"]

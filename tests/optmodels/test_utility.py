@@ -14,9 +14,10 @@ from optmodels.metrics.utility.cells import covered, middle
 from optmodels.metrics.utility.classifiers import pipeline
 from optmodels.metrics.utility.scoring import METRICS, Answers, Rows, learn
 from optmodels.metrics.utility.targets import Target, encoded_target
-from optmodels.recoding import in_value_order, recode
+from optmodels.recoding import recode
 from optmodels.table import Table
 from optmodels.table.hierarchy import Hierarchy
+from optmodels.values import in_value_order
 
 LEVELS = ["a", "b-c", "d,e", "f"]
 

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from optmodels.recoding import in_value_order, recode
+from optmodels.recoding import recode
 from optmodels.table import Table
+from optmodels.values import in_value_order
 from tests.optmodels.cli.conftest import Run
 
 QUICK = ("--classifiers", "lr,dt", "--metrics", "f1,auc", "--splits", "3", "--jobs", "1")
