@@ -35,12 +35,17 @@ def test_type_checkers_are_told_the_same_names(package: str) -> None:
     assert module.__file__ is not None
     tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
     block = next(node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-    told = {
-        alias.asname: (statement.module, alias.name)
+    imported = {
+        alias.asname or alias.name: (statement.module, alias.name)
         for statement in block.body
         if isinstance(statement, ast.ImportFrom)
         for alias in statement.names
     }
+    # an import under another name is no export to type checkers: such a name is assigned
+    given = [statement for statement in block.body if isinstance(statement, ast.Assign)]
+    renamed = {ast.unparse(statement.targets[0]): ast.unparse(statement.value) for statement in given}
+    told = {name: place for name, place in imported.items() if name not in renamed.values()}
+    told |= {name: imported[original] for name, original in renamed.items()}
     own = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     assert set(told) == set(module.__all__) - own
     for name, (home, original) in told.items():
