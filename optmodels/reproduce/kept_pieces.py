@@ -26,7 +26,7 @@ ASKED = ("study", "scale", "seed", "rounds", "data")  # what whoever asks for a 
 _DAMAGED = "not whole, or changed since"
 
 
-class Made(NamedTuple):
+class FinishedPiece(NamedTuple):
     """What a piece of work found, and the seconds of the clock and of the processor that it took."""
 
     result: Any
@@ -40,9 +40,9 @@ class KeptPieces:
 
     >>> import tempfile
     >>> kept = KeptPieces(Path(tempfile.mkdtemp()) / FOLDER, {"study": "mass", "code": "1a2b"})
-    >>> kept.put("table 5: k", 3, Made([0.5], 2.0, 1.5))
+    >>> kept.put("table 5: k", 3, FinishedPiece([0.5], 2.0, 1.5))
     >>> kept.get("table 5: k", 3), kept.get("table 5: k", 4)
-    (Made(result=[0.5], seconds=2.0, cpu=1.5), None)
+    (FinishedPiece(result=[0.5], seconds=2.0, cpu=1.5), None)
 
     Of other code it is another piece.
 
@@ -66,7 +66,7 @@ class KeptPieces:
             return said is not None and {name: said["made_of"].get(name) for name in ASKED} == asked
         return False
 
-    def get(self, what: str, number: int) -> Made | None:
+    def get(self, what: str, number: int) -> FinishedPiece | None:
         """A finished piece, or None where there is none that can be used."""
         file = self._file(what, number)
         if not file.is_file():
@@ -80,9 +80,9 @@ class KeptPieces:
         if other:
             self.unused[f"of another: {', '.join(other)}"] += 1
             return None
-        return Made(from_plain(said["result"]), said["seconds"], said["cpu"])
+        return FinishedPiece(from_plain(said["result"]), said["seconds"], said["cpu"])
 
-    def put(self, what: str, number: int, made: Made) -> None:
+    def put(self, what: str, number: int, made: FinishedPiece) -> None:
         """Keep a piece that is finished."""
         said = {
             "format": FORMAT,

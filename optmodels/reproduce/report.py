@@ -11,12 +11,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from optmodels.markup import joined, tag
+from optmodels.report.sheet import Section, frame_table, sheet, signature, tiled
+from optmodels.report.words import number
+
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
     from optmodels.reproduce.setting import Spent
 
 Writer = Callable[[Path], object]
+
+_MARKS = {True: "holds", False: "does not hold", None: "cannot be judged"}
 
 
 @dataclass(frozen=True)
@@ -78,15 +84,40 @@ class Report:
 
     def to_html(self, *, source: Mapping[str, str] | None = None) -> str:
         """The report as one page: verdicts, their figures beside ours, and how it was done."""
-        from optmodels.reproduce.page import page
-
-        return page(self, source or {})
+        return _html(self, source or {})
 
     def writers(self, document: str) -> dict[str, Writer]:
         """Every file of the report by its name: a CSV for each table, a page for each figure, and the JSON document."""
         tables = {f"{one.key}.csv": _csv(one.frame) for one in self.comparisons}
         pages = {f"{key}.html": _page(figure) for key, figure in self.figures.items()}
         return {**tables, **pages, "report.json": lambda file: file.write_text(document + "\n", encoding="utf-8")}
+
+
+def _html(report: Report, source: Mapping[str, str]) -> str:
+    """What was concluded, their figures beside ours, and how it was done, as one page."""
+    counts = {mark: sum(one.holds is holds for one in report.verdicts) for holds, mark in _MARKS.items()}
+    tiles = [(number(count), f"claims: {mark}") for mark, count in counts.items() if report.verdicts]
+    sections: list[Section] = []
+    if report.verdicts:
+        judged = [
+            tag(
+                "li",
+                tag("b", _MARKS[one.holds]),
+                f": {one.claim}: {one.found}.",
+                class_="serious" if one.holds is False else "",
+            )
+            for one in report.verdicts
+        ]
+        sections.append(("What was claimed, and what we find", "verdicts", tag("ul", *judged)))
+    for place, one in enumerate(report.comparisons):
+        told = (frame_table(one.frame, most=80), tag("p", one.remark, class_="soft") if one.remark else None)
+        sections.append((one.title, f"table-{place}", joined(told)))
+    said = [tag("li", text) for text in (*report.protocol, *report.remarks)]
+    facts = [("scale", report.scale), ("seconds", number(round(report.seconds)))]
+    sections.append(("How it was made", "making", joined((tag("ul", *said), signature(source, facts)))))
+    return sheet(
+        report.source, [tag("p", "A published study, run again.", class_="soft")], sections, tiles=tiled(tiles)
+    )
 
 
 def _csv(frame: pd.DataFrame) -> Writer:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeVar
 
 from optmodels.errors import OptmodelsError, whole
 from optmodels.parallel import in_parallel
-from optmodels.reproduce.kept_pieces import KeptPieces, Made
+from optmodels.reproduce.kept_pieces import FinishedPiece, KeptPieces
 from optmodels.solution import Solution, Stop
 
 Scale = Literal["miniature", "quick", "full"]
@@ -112,7 +112,7 @@ class Setting:
 
     def _made(
         self, work: Callable[[int], Result], rounds: int, what: str, jobs: int | None
-    ) -> Iterator[tuple[Made | _Failed, bool]]:
+    ) -> Iterator[tuple[FinishedPiece | _Failed, bool]]:
         """Every piece in order, and whether it was there already."""
         there = {} if self.kept is None else {number: self.kept.get(what, number) for number in range(rounds)}
         missing = [number for number in range(rounds) if there.get(number) is None]
@@ -153,7 +153,7 @@ class _Failed:
 
 def _piece(
     number: int, *, work: Callable[[int], Result], numbers: Sequence[int], what: str, kept: KeptPieces | None
-) -> Made | _Failed:
+) -> FinishedPiece | _Failed:
     """One piece of those that are missing; kept by the process that made it, so that nothing else can lose it."""
     began, began_cpu = perf_counter(), process_time()
     try:
@@ -164,7 +164,7 @@ def _piece(
         if kept is None:
             raise
         return _Failed(f"{type(problem).__name__}: {problem}")
-    made = Made(result, perf_counter() - began, process_time() - began_cpu)
+    made = FinishedPiece(result, perf_counter() - began, process_time() - began_cpu)
     if kept is not None:
         kept.put(what, numbers[number], made)
     return made

@@ -14,7 +14,7 @@ from formulations import Mass
 from optmodels.cli import reproduce as command
 from optmodels.errors import InputError
 from optmodels.reproduce import liang_samavi, mass, reproduce
-from optmodels.reproduce.kept_pieces import FOLDER, KeptPieces, Made
+from optmodels.reproduce.kept_pieces import FOLDER, FinishedPiece, KeptPieces
 from optmodels.reproduce.plain_pieces import from_plain, to_plain
 from optmodels.reproduce.setting import PieceError, Setting
 from solvers import solve
@@ -73,7 +73,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 def test_a_piece_of_something_else_is_not_used_and_that_is_told(tmp_path: Path) -> None:
-    _kept(tmp_path).put("square", 0, Made(7, 1.0, 1.0))
+    _kept(tmp_path).put("square", 0, FinishedPiece(7, 1.0, 1.0))
     work = partial(_noted, notes=tmp_path)
     for other, why in (({"seed": "1"}, "seed"), ({"code of optmodels": "3c4d"}, "code of optmodels")):
         kept = _kept(tmp_path, **other)
@@ -89,7 +89,7 @@ def test_a_piece_of_something_else_is_not_used_and_that_is_told(tmp_path: Path) 
 @pytest.mark.parametrize("damage", [lambda text: text[:-9], lambda text: text.replace('"result": 7', '"result": 8')])
 def test_a_damaged_piece_is_made_again_and_that_is_told(tmp_path: Path, damage: object) -> None:
     kept = _kept(tmp_path)
-    kept.put("square", 0, Made(7, 1.0, 1.0))
+    kept.put("square", 0, FinishedPiece(7, 1.0, 1.0))
     (file,) = kept.folder.iterdir()
     assert callable(damage)
     file.write_text(damage(file.read_text()))
