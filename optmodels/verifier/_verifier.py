@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from optmodels.errors import InputError
+from optmodels.errors import InputError, OptmodelsError
 from optmodels.verifier import definitions
 from optmodels.verifier.against_original import against_original
 from optmodels.verifier.attributes import Attribute, Counts, counted
@@ -68,7 +68,9 @@ def verify(
     """
     try:
         return Verdict(tuple(_checks(Path(release), promise, original, people, whole)))
-    except (KeyError, TypeError, AttributeError, IndexError, ArithmeticError) as problem:
+    except OptmodelsError:
+        raise
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError) as problem:
         raise InputError(
             f"The promise is not as 'optmodels' writes it ({type(problem).__name__}: {problem})."
         ) from problem
@@ -87,6 +89,7 @@ def _checks(
     held = [read_cells(files[0], separator)] if len(files) == 1 else None
     parts = held if held is not None else (read_cells(file, separator) for file in files)
     rows, tallies, prints, columns_kept = 0, dict[str, Counts](), list[str](), True
+    unused = set[str]()
     as_is = dict[str, Counts]()
     for part in parts:
         if sorted(part) != sorted(names):
@@ -94,6 +97,7 @@ def _checks(
             break
         rows += rows_of(part)
         prints.append(fingerprint(part))
+        unused |= {name for name, cells in part.items() if cells.unused}
         seen = _without_silent(part, promise["suppressed"])
         for name in conditions["sensitive"]:
             tallies[name] = counted(seen[name], into=tallies.get(name))
@@ -103,6 +107,8 @@ def _checks(
     if not columns_kept:
         return
     yield Check("rows", f"{promise['rows']:,}", f"{rows:,}", rows == promise["rows"])
+    if unused:
+        yield Check("values that no row has", "none", f"some of {', '.join(sorted(unused))}", False)
     out, most = promise["suppressed"]["records"], promise["suppressed"]["most"]
     records = rows - (out if promise["suppressed"]["how"] == "star" else 0)
     if out or most:

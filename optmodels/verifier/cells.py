@@ -70,6 +70,11 @@ class Cells:
         """Some of the rows."""
         return Cells(self.codes[rows], self.texts, self.plain)
 
+    @property
+    def unused(self) -> bool:
+        """Whether there are texts that no row has, as categories in Parquet may be."""
+        return len(np.unique(self.codes)) < len(self.texts)
+
     def counts(self) -> dict[str, int]:
         """How many rows have each text."""
         found = np.bincount(self.codes, minlength=len(self.texts)).tolist()
@@ -87,6 +92,8 @@ def read_cells(path: Path, separator: str = ",") -> dict[str, Cells]:
             return _of_csv(path, separator)
         _check_room(path)
         frame = pd.read_parquet(path)
+        if set(pyarrow.parquet.read_schema(path).names) != set(frame.columns):  # an index is written like any column
+            frame = frame.reset_index()
         return {str(name): Cells.of(frame[name]) for name in frame.columns}
     except OSError as problem:
         raise InputError(f"Cannot read '{path}': {problem.strerror or problem}.") from problem
@@ -111,7 +118,7 @@ def _of_csv(path: Path, separator: str) -> dict[str, Cells]:
         path,
         sep=separator,
         encoding="utf-8",
-        dtype="category",
+        dtype=object,  # of categories pandas makes numbers where it can: 01 and 1 would be one
         na_filter=False,
         skip_blank_lines=False,
         low_memory=False,

@@ -52,17 +52,19 @@ def load_sealed(path: str | Path, what: str, form: str) -> dict[str, Any]:
         if Path(path).stat().st_size > _MOST_BYTES:
             raise ValueError(f"it has more than {_MOST_BYTES:,} bytes")
         found = json.loads(Path(path).read_text(encoding="utf-8"), parse_constant=_no_number)
+        said = {name: value for name, value in found.items() if name != "seal"} if isinstance(found, dict) else {}
+        seal = _seal(said)  # there is none of 1e999, which JSON allows
     except OSError as problem:
         raise InputError(f"Cannot read the {what} '{path}': {problem.strerror or problem}.") from problem
     except (ValueError, RecursionError) as problem:
         raise InputError(f"'{path}' is no {what} that 'optmodels' wrote: {problem}.") from problem
-    if not isinstance(found, dict) or found.get("format") != form:
+    if said.get("format") != form:
         raise InputError(f"'{path}' is no {what} that 'optmodels' wrote: it does not say \"format\": \"{form}\".")
-    if found.get("seal") != _seal({name: value for name, value in found.items() if name != "seal"}):
+    if found.get("seal") != seal:
         raise BrokenPromiseError(
             f"The {what} '{path}' was changed after it was written: its seal does not fit what it says."
         )
-    return found
+    return dict(found)
 
 
 def file_sha256(path: str | Path) -> str:
