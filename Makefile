@@ -16,11 +16,11 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed-dev
 	$(MAKE) --jobs=2 lint $(VENV)/.compiled
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Every formulation, task, condition and solver, solved: what `optmodels list matrix` says, cell by cell.
 matrix: $(VENV)/.installed-dev $(VENV)/.compiled
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup -m matrix tests/contracts/test_matrix.py
+	$(BIN)/python -m pytest -n $(WORKERS) --dist load -m matrix tests/contracts/test_matrix.py
 
 # Is anything wrong ever released? Random tables against brute force, mutations, faults, damaged files; half an hour.
 trust: $(VENV)/.installed-dev $(VENV)/.compiled

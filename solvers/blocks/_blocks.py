@@ -53,7 +53,7 @@ class Blocks(Solver):
     >>> import optmodels as om
     >>> from formulations import Microaggregation
     >>> problem = Microaggregation(k=5).build(om.dataset("german"))
-    >>> solution = Blocks(block_size=250, inner_options={"iterations": 2_000}).solve(problem)
+    >>> solution = Blocks(block_size=250, inner_options={"iterations": 200}).solve(problem)
     >>> solution.details["blocks"], problem.evaluate(solution.labels).feasible
     (5, True)
     """

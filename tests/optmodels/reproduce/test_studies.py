@@ -41,8 +41,6 @@ PROMISED = {
 }
 real_data = pytest.mark.skipif("OPTMODELS_DATA" not in os.environ, reason="OPTMODELS_DATA names no folder with data")
 
-pytestmark = pytest.mark.xdist_group("studies")  # in one process, which runs them once
-
 
 @pytest.fixture(scope="module")
 def reports(stand_ins: Path) -> dict[str, Report]:
