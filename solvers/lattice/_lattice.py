@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 from math import inf, prod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.conditions import broken_classes
-from optmodels.partition import LEFT_OUT, Labels, group_rows, members
+from optmodels.partition import LEFT_OUT, Labels, class_sizes, group_rows
 from optmodels.price import Floats
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
 from optmodels.structures import Lattice, Structure
 from solvers.lattice.grouping import Groupings, Levels
+from solvers.lattice.leaving import leaving, only_counts
 
 MOST_COMBINATIONS = 4_000_000  # of levels that are held at once
 _BETWEEN = 20  # looks between proofs
@@ -31,8 +30,9 @@ class LatticeSearch(Solver):
     too small a group on some levels is so on all levels below: leaving them out adds at least as much there. So every
     combination that is looked at bounds all below it, and none is left at the end that could cost less than the best.
 
-    Under k alone, or where nobody may be left out, the answer is optimal. Other conditions a class may meet without
-    some of its records; whole classes are left out, the bound holds for all ways, and a gap may stay.
+    Under k and distinct l, of records or of people, the answer is optimal, and so it is where nobody may be left out.
+    Other conditions a class may meet without some of its records; whole classes are left out, the bound holds for all
+    ways, and a gap may stay. So it is where leaving out costs less than a record can: those who cost most are.
 
     >>> import pandas as pd
     >>> from formulations import Generalisation
@@ -53,11 +53,18 @@ class LatticeSearch(Solver):
     def proves(self, problem: Problem, *, front: bool = False) -> bool:
         """The best levels are proven, unless classes could be mended by leaving out some of their records."""
         lattice = problem.require(Lattice)
-        return not front and (lattice.most_left_out == 0 or (lattice.test.only_size and lattice.cheaper_to_keep))
+        return not front and (lattice.most_left_out == 0 or (only_counts(lattice.test) and lattice.cheaper_to_keep))
 
     def search(self, problem: Problem, run: Run) -> None:
         """Climb down from the top, then look at whatever could still be better."""
         _Search(problem.require(Lattice), run).follow()
+
+
+class Looked(NamedTuple):
+    """What leaving out adds to the costs of some levels, and at least adds there and on all levels below."""
+
+    added: float
+    least: float
 
 
 class _Search:
@@ -69,19 +76,17 @@ class _Search:
         self.level_costs = lattice.level_costs()
         self.top: Levels = tuple(len(costs) - 1 for costs in self.level_costs)
         self.bottom: Levels = (0,) * len(self.top)
-        self.looked: dict[Levels, float] = {}
+        self.looked: dict[Levels, Looked] = {}
         self.best = inf
-        self.exact = lattice.most_left_out == 0 or (lattice.test.only_size and lattice.cheaper_to_keep)
-        # what leaving out records that may stay could save at most
-        self.saved = 0.0 if lattice.cheaper_to_keep else lattice.most_left_out * lattice.dearest
+        self.quick = lattice.test.only_size and (lattice.most_left_out == 0 or lattice.cheaper_to_keep)
 
     def follow(self) -> None:
         """Offer ever better levels; prove what is proven."""
         run = self.run
-        if self.look(self.top) == inf:
+        if self.look(self.top).least == inf:
             return
         self.raise_bottom()
-        self._prove(self.floor(self.bottom))
+        self._prove(self.floor(self.bottom) + self.look(self.top).least)
         self.climb_down()
         sizes = [high - low + 1 for low, high in zip(self.bottom, self.top, strict=True)]
         run.details["combinations"] = prod(sizes)
@@ -95,35 +100,30 @@ class _Search:
         """What levels cost where nobody is left out: no more is needed, and no less is possible."""
         return float(sum(costs[level] for costs, level in zip(self.level_costs, levels, strict=True)))
 
-    def look(self, levels: Levels) -> float:
+    def look(self, levels: Levels) -> Looked:
         """What leaving out adds at these levels, infinite where too many would be; what is better is offered."""
         if levels in self.looked:
             return self.looked[levels]
-        if self.lattice.test.only_size:
-            cut = self.groupings.cut(levels)
-            extra = cut.records * self.lattice.left_out_price - cut.costs
-            extra = extra if cut.records <= self.lattice.most_left_out else inf
-        else:
-            extra = self._by_conditions(levels)
-        if extra < inf and self.floor(levels) + extra < self.best:
-            if self._offer(levels, self.floor(levels) + extra):
-                self.best = self.floor(levels) + extra
-            else:
-                extra = inf  # a hash that two groups share made them look like one
-        self.looked[levels] = extra
-        return extra
+        found, out = self._quickly(levels) if self.quick else self._whole(levels)
+        cost = self.floor(levels) + found.added
+        if cost < self.best:
+            if self._offer(levels, cost, out):
+                self.best = cost
+            else:  # two groups that share a hash looked like one, or nobody would be left
+                found = Looked(inf, found.least)
+        self.looked[levels] = found
+        return found
 
-    def _by_conditions(self, levels: Levels) -> float:
-        """The same where classes have to keep more than their size."""
-        groups = self._groups(levels)
-        if not broken_classes(self.lattice.test, *members(groups)).any():
-            return 0.0
-        if self.lattice.most_left_out == 0:
-            return inf
-        out = self._left_out(groups)
-        if out.sum() > self.lattice.most_left_out:
-            return inf
-        return float(out.sum() * self.lattice.left_out_price - self._costs(levels)[out].sum())
+    def _quickly(self, levels: Levels) -> tuple[Looked, NDArray[np.bool_] | None]:
+        """The same where whoever need not be left out is not, and nothing but sizes is asked for."""
+        cut = self.groupings.cut(levels)
+        added = cut.records * self.lattice.left_out_price - cut.costs
+        added = added if cut.records <= self.lattice.most_left_out else inf
+        return Looked(added, added), None
+
+    def _whole(self, levels: Levels) -> tuple[Looked, NDArray[np.bool_]]:
+        found = leaving(self.lattice, self._groups(levels), self._costs(levels))
+        return Looked(found.added, found.least), found.records
 
     def _groups(self, levels: Levels) -> Labels:
         lattice = self.lattice
@@ -140,23 +140,14 @@ class _Search:
             total += lattice.node_costs[j][lattice.nodes[j][:, level][lattice.leaves[:, j]]]
         return total
 
-    def _left_out(self, groups: Labels) -> NDArray[np.bool_]:
-        """The records of groups that break a condition."""
-        order, starts = members(groups)
-        test = self.lattice.test
-        broken = [
-            bool(broken_classes(test, order[low:high], np.array([0, high - low])).any())
-            for low, high in pairwise(starts)
-        ]
-        return np.asarray(np.array(broken, np.bool_)[groups])
-
-    def _offer(self, levels: Levels, cost: float) -> bool:
+    def _offer(self, levels: Levels, cost: float, out: NDArray[np.bool_] | None) -> bool:
         """Whether the incumbent is then as good as the levels promise.
 
         It may have been before: where nobody has a value that a higher level would join, the judge knew the lower one.
         """
         groups = self._groups(levels)
-        out = self._left_out(groups) if self.lattice.most_left_out else np.zeros(len(groups), np.bool_)
+        if out is None:
+            out = (class_sizes(groups) < self.lattice.test.k)[groups] & (self.lattice.most_left_out > 0)
         if out.all():
             return False
         self.run.offer(np.where(out, LEFT_OUT, groups))
@@ -164,16 +155,14 @@ class _Search:
         return value is not None and value * self.lattice.scale <= cost + 1e-9 * max(abs(cost), 1.0)
 
     def _prove(self, cost: float) -> None:
-        self.run.prove(max(min(cost, self.best) - self.saved, 0.0) / self.lattice.scale)
+        self.run.prove(max(min(cost, self.best), 0.0) / self.lattice.scale)
 
     def raise_bottom(self) -> None:
         """Levels below which an attribute cannot stay even where all others are at the top."""
-        if not self.exact:
-            return
         lowest = []
         for j, high in enumerate(self.top):
             level = high
-            while level > 0 and self.look((*self.top[:j], level - 1, *self.top[j + 1 :])) < inf:
+            while level > 0 and self.look((*self.top[:j], level - 1, *self.top[j + 1 :])).least < inf:
                 level -= 1
             lowest.append(level)
         self.bottom = tuple(lowest)
@@ -183,10 +172,10 @@ class _Search:
         at = self.top
         while not self.run.expired:
             below = [(*at[:j], at[j] - 1, *at[j + 1 :]) for j in range(len(at)) if at[j] > self.bottom[j]]
-            costs = [self.floor(levels) + self.look(levels) for levels in below]
+            costs = [self.floor(levels) + self.look(levels).added for levels in below]
             if not costs or min(costs) == inf:
                 return
-            if min(costs) >= self.floor(at) + self.look(at) and self.lattice.most_left_out == 0:
+            if min(costs) >= self.floor(at) + self.look(at).added and self.lattice.most_left_out == 0:
                 return
             at = below[int(np.argmin(costs))]
 
@@ -198,9 +187,9 @@ class _Search:
             shape = [-1 if axis == j else 1 for axis in range(len(sizes))]
             floors += costs[low:].reshape(shape)
             below *= np.arange(1, sizes[j] + 1).reshape(shape)
-        bounds = floors.copy()
-        for levels, extra in self.looked.items():
-            self._bound(floors, bounds, levels, extra)
+        bounds = np.full(sizes, -inf)
+        for levels, found in self.looked.items():
+            self._bound(floors, bounds, levels, found.least)
         waiting: list[float] = []
         while not self.run.expired:
             hair = 1e-12 * max(self.best, 1.0)
@@ -215,18 +204,18 @@ class _Search:
                     continue
                 places = np.unravel_index(place, sizes)
                 levels = tuple(int(at) + low for at, low in zip(places, self.bottom, strict=True))
-                extra = self.look(levels)
-                self._bound(floors, bounds, levels, extra)
+                found = self.look(levels)
+                self._bound(floors, bounds, levels, found.least)
                 bounds.ravel()[place] = inf
-                if not self.exact:  # some of a class left out might do, and cost less
-                    waiting.append(float(floors.ravel()[place]))
+                if found.least < found.added - hair:  # some of a group left out, or others, might cost less
+                    waiting.append(float(floors.ravel()[place]) + found.least)
                 if self.run.expired:
                     break
         self.run.stop = Stop.TIME
 
-    def _bound(self, floors: Floats, bounds: Floats, levels: Levels, extra: float) -> None:
-        """What leaving out adds here it adds on all levels below, at least; other conditions may be mended there."""
+    def _bound(self, floors: Floats, bounds: Floats, levels: Levels, least: float) -> None:
+        """What leaving out adds here at least it adds on all levels below."""
         inside = tuple(slice(0, level - low + 1) for level, low in zip(levels, self.bottom, strict=True))
-        if not self.exact or any(part.stop <= 0 for part in inside):
+        if any(part.stop <= 0 for part in inside):
             return
-        np.maximum(bounds[inside], floors[inside] + extra, out=bounds[inside])
+        np.maximum(bounds[inside], floors[inside] + least, out=bounds[inside])

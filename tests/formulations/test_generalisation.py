@@ -17,6 +17,7 @@ from optmodels.matrix import CONDITIONS, mixed_table
 from optmodels.partition import Labels, canonical
 from optmodels.price import hierarchy
 from optmodels.problem import Problem
+from optmodels.suppression import left_out
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.testing import brute_force, small_table
 from optmodels.verifier import verify
@@ -233,6 +234,35 @@ def test_records_left_out_agree_with_brute_force(scheme: Scheme, price: float | 
     release = problem.release(found.require())
     assert release.audit.suppressed == 7 - len(release.frame)
     assert release.audit.loss["gcp"] <= 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("conditions", [{"distinct_l": 2}, {}, {"most_share": 0.7}], ids=str)
+def test_levels_with_records_left_out_are_proven_where_classes_are_only_counted(
+    seed: int, conditions: dict[str, float]
+) -> None:
+    table = random_table(seed, 7, attributes=2)
+    frame = table.frame.assign(illness=list("uvuvwuv"), whose=list("abcadbe"))
+    table = om.Table(frame, quasi=table.kinds, hierarchies=table.hierarchies, sensitive="illness", person="whose")
+    problem = Generalisation(k=2, scheme="full-domain", suppress=0.3, **conditions).build(table)  # type: ignore[arg-type]
+    found, least = LatticeSearch().solve(problem), best_loss(problem)
+    assert LatticeSearch().proves(problem) == ("most_share" not in conditions)
+    assert found.bound is not None
+    assert found.bound <= least + 1e-9
+    if "most_share" not in conditions:
+        assert (found.status, found.value) == (om.Status.OPTIMAL, pytest.approx(least, abs=1e-9))
+
+
+def test_the_dearest_are_left_out_where_that_costs_nothing() -> None:
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame({name: draw.choice(list("uuuuvvwxyz"), 200) for name in "abc"})
+    table = om.Table(frame, quasi=dict.fromkeys(frame.columns, "categorical"))
+    found = LatticeSearch().solve(
+        Generalisation(k=5, scheme="full-domain", suppress=0.1, suppression_price=0.0).build(table)
+    )
+    assert found.gap is not None
+    assert found.gap < 0.02
+    assert left_out(found.require()) == 20
 
 
 @pytest.mark.parametrize("seed", range(3))
