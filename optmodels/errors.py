@@ -66,6 +66,9 @@ def unknown(what: str, name: str, choices: Iterable[str]) -> InputError:
     return InputError(f"There is no {what} '{name}'.{nearest(name, known)} Known: {', '.join(known)}.")
 
 
+_TOO_LARGE = 2**63  # for an integer of numpy
+
+
 def whole(name: str, value: object, least: int, why: str = "") -> None:
     """Nothing if the value is a whole number of at least `least`; `why` ends the message otherwise.
 
@@ -75,6 +78,8 @@ def whole(name: str, value: object, least: int, why: str = "") -> None:
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
         raise InputError(f"{name} must be a whole number of at least {least}, not {value!r}{_because(why)}.")
+    if int(value) >= _TOO_LARGE:
+        raise InputError(f"{name} must be less than 2^63, not {value!r}{_because(why)}.")
 
 
 def finite(name: str, value: object, why: str = "", *, positive: bool = False) -> None:
@@ -87,11 +92,23 @@ def finite(name: str, value: object, why: str = "", *, positive: bool = False) -
     Traceback (most recent call last):
     optmodels.errors.InputError: alpha must be a finite number, not inf.
     """
-    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_finite(value):
         raise InputError(f"{name} must be a finite number, not {value!r}{_because(why)}.")
     if value < 0 or (positive and value == 0):
         rule = "be positive" if positive else "not be negative"
         raise InputError(f"{name} must {rule}, not {value!r}{_because(why)}.")
+
+
+def is_finite(value: Real | float) -> bool:
+    """Whether a number is one that a float can be; some whole numbers are too large for that.
+
+    >>> is_finite(10**400), is_finite(float("nan")), is_finite(1e300)
+    (False, False, True)
+    """
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _because(why: str) -> str:

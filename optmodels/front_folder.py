@@ -125,7 +125,15 @@ def reopened(folder: Path, data: str | None) -> ParetoFront:
         model = registry.configured(registry.formulation(record["formulation"]), parameters)
         problem = model.build(table, found["seed"]).with_objectives(*record["objectives"])
         return ParetoFront.load(folder, problem, judge=False)
-    except (TypeError, ValueError, KeyError, AttributeError, IndexError, AssertionError) as problem_met:
+    except (
+        TypeError,
+        ValueError,
+        KeyError,
+        AttributeError,
+        IndexError,
+        AssertionError,
+        ArithmeticError,
+    ) as problem_met:
         raise InputError(
             f"The front in '{folder}' cannot be made again from its front.json and {SOURCE}, which are not as "
             f"'optmodels pareto' wrote them ({type(problem_met).__name__}: {problem_met}): put them back as they were, "
@@ -150,7 +158,9 @@ def source_in(folder: Path) -> dict[str, Any]:
     path = folder / SOURCE
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        _ = [found[key] for key in ("data", "path", "sha256", "seed")]
+        said = [found[key] for key in ("data", "path", "sha256")]
+        if not all(word is None or isinstance(word, str) for word in said) or not isinstance(found["seed"], int):
+            raise TypeError("other types")
         return found
     except (OSError, ValueError, KeyError, TypeError) as problem:
         raise InputError(

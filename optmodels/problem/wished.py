@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, is_finite, unknown
 from optmodels.objectives import OWN, QUANTITIES, Objective
 from optmodels.partition import Labels
 from optmodels.problem._problem import JudgedOtherwise, Problem
@@ -57,7 +56,7 @@ class Wish:
         for name, value in values.items():
             if name not in names:
                 raise unknown("objective", name, names)
-            if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)) or not isfinite(value):
+            if isinstance(value, (bool, str)) or not isinstance(value, (int, float, np.number)) or not is_finite(value):
                 raise InputError(f"What is wished of '{name}' must be a finite number, not {value!r}.")
         return cls({name: float(value) for name, value in values.items()})
 
@@ -101,7 +100,7 @@ def wished(problem: Problem, wish: Mapping[str, float]) -> WishedProblem:
         wish = {problem.target.name if name == OWN else name: value for name, value in wish.items()}
     score = problem.structure(Score)
     if score is not None and problem.target.name not in wish:
-        problem = score.parts
+        problem = problem.unscored()
     own = [objective.name for objective in problem.objectives]
     further = [name for name in wish if name not in own]
     for name in further:
@@ -122,8 +121,8 @@ class WishedProblem(JudgedOtherwise):
     def structures(self) -> Iterator[Structure]:
         """A score, where the wish is of a loss and an entropy, and of its parts what is true of any objective."""
         if self.original.structure(EntropyLevels) is not None and len(self.original.objectives) == 2:
-            yield Score(self.original, self._of)
-        yield Parts(self.restricted, "how far its own records are from the wish")
+            yield Score(self._of)
+        yield Parts(stand_in="how far its own records are from the wish")
         yield from (found for found in self.original.structures() if isinstance(found, (Centroids, ClassCount)))
 
     def _of(self, first: float, second: float) -> float:
@@ -143,7 +142,7 @@ class WishedProblem(JudgedOtherwise):
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> WishedProblem:
         """The same wish for some of the records."""
-        return WishedProblem(self.original.require(Parts).restricted(rows, classes), self.wish)
+        return WishedProblem(self.original.restricted(rows, classes), self.wish)
 
     def __reduce__(self) -> tuple[object, ...]:
         return WishedProblem, (self.original, self.wish)

@@ -10,13 +10,14 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from optmodels.errors import InputError, finite, unknown, whole
+from optmodels.errors import InputError, finite, is_finite, unknown, whole
 
 Answer = Literal["solution", "front"]
 Settings = Mapping[str, Any]
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _GRACE_SECONDS, _GRACE_SHARE = 10.0, 0.5  # of the time limit, before a process that overruns it is killed
+_MOST_SEEDS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -214,6 +215,8 @@ class Study:
             return tuple(self.seeds)
         whole("seeds", self.seeds, 1, "it is the number of repetitions")
         assert isinstance(self.seeds, int)
+        if self.seeds > _MOST_SEEDS:
+            raise InputError(f"seeds must be at most {_MOST_SEEDS:,}, not {self.seeds!r}: every run is listed.")
         return tuple(range(self.seeds))
 
     @property
@@ -260,4 +263,4 @@ def _labelled(name: str, settings: Settings) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    return f"{value:g}" if isinstance(value, Real) else str(value)
+    return f"{value:g}" if isinstance(value, Real) and is_finite(value) else str(value)

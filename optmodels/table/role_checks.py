@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from math import isfinite
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from optmodels.errors import InputError, unknown
+from optmodels.errors import InputError, is_finite, unknown
 
 
 def check_column_names(columns: Sequence[str]) -> None:
@@ -46,7 +45,7 @@ def check_word(what: str, word: object, choices: Sequence[str]) -> None:
 
 def checked_number(what: str, value: object) -> float:
     """A weight or a cost as a plain number."""
-    if not is_number(value) or not isfinite(value) or value < 0:
+    if not is_number(value) or not is_finite(value) or value < 0:
         raise InputError(f"The {what} must be a finite number of at least 0, not {value!r}.")
     return float(value)
 
@@ -67,7 +66,7 @@ def checked_bins(name: str, bins: int | Sequence[float]) -> int | Sequence[float
             return int(bins)
     elif isinstance(bins, Iterable) and not isinstance(bins, str):
         edges = tuple(bins)
-        finite = all(is_number(edge) and isfinite(edge) for edge in edges)
+        finite = all(is_number(edge) and is_finite(edge) for edge in edges)
         if len(edges) >= 2 and finite and all(low < high for low, high in pairwise(edges)):
             return tuple(float(edge) for edge in edges)
     raise InputError(

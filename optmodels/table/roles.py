@@ -147,6 +147,9 @@ class Roles:
         object.__setattr__(self, name, value)
 
     def _check_words(self) -> None:
+        for name in ("separator", "decimal", "encoding"):
+            if not isinstance(getattr(self, name), str | None):
+                raise InputError(f"The {name} must be text, not {getattr(self, name)!r}.")
         for name, kind in self.quasi.items():
             check_word(f"kind of quasi-identifier (asked for '{name}')", kind, get_args(Kind))
         check_word("missing-value policy", self.missing, get_args(Missing))
@@ -362,6 +365,10 @@ def role_entries(given: Mapping[str, Any], folder: Path = Path()) -> dict[str, A
     >>> role_entries({"quasi": {"age": "numeric"}, "gamma": 2})
     {'quasi': {'age': 'numeric'}, 'gamma': 2}
     """
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f'Roles must be a table of entries, such as {{ quasi = {{ age = "numeric" }} }}, not {given!r}.'
+        )
     for name, value in given.items():
         if name not in role_names():
             raise unknown("entry of a role file called", name, role_names())
