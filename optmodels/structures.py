@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from optmodels.flow.paths import Bounds
 from optmodels.partition import Labels
 from optmodels.price import Floats, PlainPrice, Price
 from optmodels.suppression import NOBODY, Suppression
-
-if TYPE_CHECKING:
-    from optmodels.problem import Problem
 
 Rows = NDArray[np.int64]
 
@@ -124,8 +121,8 @@ class Assignment(Structure):
     floors and caps of a class depend on its size, those here hold for all its sizes, and `bounds_at` gives those for
     given least and most sizes; `beyond_bounds` is what is asked for that is no bound, in words. `centres` are fixed, or
     None where they are chosen as well. `distance` is the model's own value of a partition; `is_target` says whether
-    that is what is asked for. `held` are quantities that the worst class sets, and `better_than` poses the problem with
-    every class better in one of them than a value, or is None where no class can be.
+    that is what is asked for. `held` are quantities that the worst class sets: `problem.better_than` poses the problem
+    with every class better in one of them. Fixed centres are moved by `problem.recentred`.
     """
 
     title: ClassVar[str] = "records assigned to centres"
@@ -143,12 +140,10 @@ class Assignment(Structure):
     metric: Metric
     distance: Callable[[Labels], float]
     centres: Floats | None = None
-    recentred: Callable[[Labels], Problem] | None = None  # the same problem around the means of a partition's classes
     is_target: bool = True
     bounds_at: Callable[[Rows, Rows], tuple[tuple[Rows, ...], tuple[Rows, ...]]] | None = None
     beyond_bounds: str | None = None
     held: tuple[str, ...] = ()
-    better_than: Callable[[str, float], Problem | None] | None = None
 
     @property
     def no_network(self) -> str | None:
@@ -184,7 +179,10 @@ class Assignment(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Levels(Structure):
-    """Classes are released as nodes of hierarchies, and the target is what records on the nodes' levels cost."""
+    """Classes are released as nodes of hierarchies, and the target is what records on the nodes' levels cost.
+
+    `problem.with_disclosure` poses the problem with another bound on the disclosure.
+    """
 
     title: ClassVar[str] = "levels of hierarchies"
     absent: ClassVar[str] = "its classes are not released through hierarchies, as those of 'majeed-hwang' are."
@@ -195,7 +193,6 @@ class Levels(Structure):
     most_disclosure: float | None  # bounds the disclosure of the whole release
     test: ClassTest
     costs: Callable[[], tuple[Floats, ...]]  # for each quasi-identifier what a record on each level costs; never falls
-    with_disclosure: Callable[[float], Problem]  # the same problem with a bound on the disclosure
 
     @property
     def n(self) -> int:
@@ -246,7 +243,9 @@ class Lattice(Structure):
 
 @dataclass(frozen=True, eq=False)
 class Score(Structure):
-    """One score made of the loss and the entropy of `parts`: it never falls with the loss nor rises with the entropy.
+    """One score `of` a loss and an entropy, which are those of `problem.unscored()`.
+
+    It never falls with the loss nor rises with the entropy.
 
     `alone` says that the score is all that is asked for, so that the front of its parts holds the best of it;
     `least_loss` is a loss that no partition is below, quickly found whatever the number of records.
@@ -255,7 +254,6 @@ class Score(Structure):
     title: ClassVar[str] = "a score of loss and entropy"
     absent: ClassVar[str] = "it has no score made of a loss and an entropy."
 
-    parts: Problem
     of: Callable[[float, float], float]
     alone: bool = True
     least_loss: Callable[[], float] = lambda: 0.0
@@ -263,14 +261,16 @@ class Score(Structure):
 
 @dataclass(frozen=True, eq=False)
 class EntropyLevels(Structure):
-    """Two objectives, a loss and an entropy; the loss can be minimised under least entropies of each attribute."""
+    """Two objectives, a loss and an entropy; the loss can be minimised under least entropies of each attribute.
+
+    `problem.with_entropy` poses the problem with these.
+    """
 
     title: ClassVar[str] = "loss under levels of entropy"
     absent: ClassVar[str] = "its objectives are not a loss and an entropy, as those of 'mo-obam' are."
 
     most: Floats  # bits, per sensitive attribute: no partition has more
     least_of: Callable[[Labels], Floats]  # the least entropy of a class, in bits, for each sensitive attribute
-    at: Callable[[Sequence[float]], Problem]  # the same problem with a least entropy in bits for each of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,22 +315,21 @@ class PartValues:
 Pooled = Callable[[Sequence[PartValues]], dict[str, float]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Parts(Structure):
     """Partitions of parts of the records make a partition of all of them.
 
     A part is measured as the whole is: its scaling and the distribution that t compares with are the whole table's,
-    and a class that meets the conditions in a part meets them in the whole. `restricted` poses the problem for some of
-    the records, and of prescribed classes for those with these numbers. `stand_in` says what a part optimises where the
-    whole's target is no sum over parts, and is None where it is one. `pooled` makes the values of all records from
-    those of parts, where they follow from them though they are no sum.
+    and a class that meets the conditions in a part meets them in the whole. `problem.restricted` poses the problem for
+    some of the records. `stand_in` says what a part optimises where the whole's target is no sum over parts, and is
+    None where it is one. `pooled` makes the values of all records from those of parts, where they follow from them
+    though they are no sum.
     """
 
     title: ClassVar[str] = "parts that can be solved alone"
     absent: ClassVar[str] = "it cannot be posed for some of the records."
     usual: ClassVar[bool] = True
 
-    restricted: Callable[[Rows, Rows | None], Problem]
     stand_in: str | None = None
     pooled: Pooled | None = None
 

@@ -17,7 +17,6 @@ from optmodels.errors import InputError, finite, unknown, whole
 from optmodels.flow import Metric, cheapest_matching, class_distances
 from optmodels.partition import Labels, members
 from optmodels.problem import Formulation, View
-from optmodels.structures import Assignment
 from optmodels.suppression import Suppression
 from optmodels.table import Table
 from optmodels.table.role_types import Scaling
@@ -187,7 +186,7 @@ class AminifarProblem(BalancedProblem):
             shares=formulation.shares,
             exact=formulation.sizes == "exact",
         )
-        self.model = formulation
+        self.formulation: Aminifar = formulation
         self.centres: Floats = centres
         self._columns = np.ascontiguousarray(centres.T)
 
@@ -197,10 +196,6 @@ class AminifarProblem(BalancedProblem):
         part.centres = self.centres if classes is None else self.centres[classes]
         part._columns = np.ascontiguousarray(part.centres.T)
         return part
-
-    def assignment(self) -> Assignment:
-        """The bounds of the classes, and how to move the centres."""
-        return self._assignment(self.recentred)
 
     def recentred(self, labels: Labels) -> AminifarProblem:
         """The same problem around the means of the classes of a partition."""
@@ -216,10 +211,10 @@ class AminifarProblem(BalancedProblem):
     def _around(self, means: Floats) -> Aminifar:
         """The formulation with these centres written into it, where they can be said in the table's own units."""
         if self.table.categorical:
-            return self.model
+            return self.formulation
         factors = _factors(self.table, self.metric)
         raw = means / np.where(factors > 0, factors, 1.0) + self.table.centres
-        return replace(self.model, centres=tuple(map(tuple, raw.tolist())))
+        return replace(self.formulation, centres=tuple(map(tuple, raw.tolist())))
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The least distance over all ways to give each class its centre, plus penalties."""

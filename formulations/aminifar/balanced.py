@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from math import ceil, exp, log
@@ -121,13 +121,10 @@ class BalancedProblem(Problem):
         yield ClassCount(m)
         price = Price("spread", self.points, np.zeros((self.n, 0), np.int32), np.zeros(0))
         yield Centroids(price, self.test, m, {"distance": 1.0})  # what decoding to the assignment's bounds measures
-        yield Parts(self.restricted, self.stand_in)
+        yield Parts(stand_in=self.stand_in)
 
     def assignment(self) -> Assignment:
         """The bounds of the classes, and what a partition's distance is."""
-        return self._assignment()
-
-    def _assignment(self, recentred: Callable[[Labels], Problem] | None = None) -> Assignment:
         return Assignment(
             least=self.least,
             most=self.most,
@@ -143,8 +140,6 @@ class BalancedProblem(Problem):
             bounds_at=self.bounds_at if self.sized else None,
             beyond_bounds=self.beyond_bounds,
             held=self.held,
-            better_than=self.better_than,
-            recentred=recentred,
         )
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:

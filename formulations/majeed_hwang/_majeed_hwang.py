@@ -145,10 +145,9 @@ class MajeedHwangProblem(Problem):
             most_disclosure=self.most_disclosure,
             test=self.test,
             costs=self.level_costs,
-            with_disclosure=self.with_disclosure,
         )
         yield Centroids(geometry(self.table), self.test, sufficient=self.most_disclosure is None)
-        yield Parts(self.restricted, self.stand_in)
+        yield Parts(stand_in=self.stand_in)
 
     @cached_property
     def usefulness(self) -> dict[str, float]:

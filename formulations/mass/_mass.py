@@ -160,7 +160,7 @@ class MassProblem(Problem):
         yield Construction(self.fixed_k, self.levels, self.candidates, self.remarks)
         yield Centroids(geometry(self.table), self.test)
         stand_in = "privacy loss + loss of its own records; recall is a matter of the whole table"
-        yield Parts(self.restricted, stand_in, self.formulation.pooled)
+        yield Parts(stand_in=stand_in, pooled=self.formulation.pooled)
 
     def _privacy_loss(self, labels: Labels) -> float:
         return self.anonymize.mix.of(labels).privacy_loss

@@ -126,7 +126,7 @@ class MoObamProblem(SpreadProblem):
     def structures(self) -> Iterator[Structure]:
         """A price for each class, and losses under levels of entropy."""
         yield from super().structures()
-        yield EntropyLevels(self.most_entropies, self.least_entropies, self.with_entropy)
+        yield EntropyLevels(self.most_entropies, self.least_entropies)
 
     def _centroids(self) -> Centroids:
         own = super()._centroids()
@@ -210,8 +210,8 @@ class ScalarisedProblem(JudgedOtherwise):
 
     def structures(self) -> Iterator[Structure]:
         """A score, and of its parts what is true of any objective."""
-        yield Score(self.original, self.score, least_loss=self.nearest_loss)
-        yield Parts(self.restricted, "the score that the whole table would have if its other records were like these")
+        yield Score(self.score, least_loss=self.nearest_loss)
+        yield Parts(stand_in="the score that the whole table would have if its other records were like these")
         yield from (found for found in self.original.structures() if isinstance(found, (Centroids, ClassCount)))
 
     def values(self, labels: Labels) -> dict[str, float]:

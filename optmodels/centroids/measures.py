@@ -36,6 +36,9 @@ class Decodable(Protocol):
     def require(self, kind: type[Kind]) -> Kind:
         """What is known of the problem in this regard."""
 
+    def unscored(self) -> Decodable:
+        """What a score is made of."""
+
 
 class Measures:
     """The objectives of a problem over decoded decisions, as costs to be made small.
@@ -98,7 +101,8 @@ class Measures:
         return None if quantity == "closeness" and not self._closeness else measures.get(quantity)
 
     def _score(self, score: Score) -> Callable[[Partitions], Floats] | None:
-        scale = score.parts.require(Centroids).scales.get(score.parts.target.name)
+        parts = self.judge.unscored()
+        scale = parts.require(Centroids).scales.get(parts.objectives[0].name)
         if scale is None:
             return None
 

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import log
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.errors import InputError, RefusedError, unknown
+from optmodels.conditions import Conditions
+from optmodels.errors import InputError, RefusedError
 from optmodels.markup import notebook
-from optmodels.metrics.loss import attribute_losses
-from optmodels.objectives import ENTROPY, OWN, QUANTITIES, SUPPRESSED, Objective, least_entropies, objective_named
-from optmodels.partition import LEFT_OUT, Labels
+from optmodels.objectives import ENTROPY, Objective, least_entropies
+from optmodels.partition import Labels
 from optmodels.price import geometry
-from optmodels.problem.judge import Judge
+from optmodels.problem.parameters import Parameters
+from optmodels.problem.releasing import Releasing, released
 from optmodels.problem.view import View
 from optmodels.release import Method, Release, Suppressed
-from optmodels.release import release as make_release
 from optmodels.report.words import plain
 from optmodels.structures import (
     Assignment,
@@ -35,6 +36,7 @@ from optmodels.structures import (
     Score,
     Structure,
 )
+from optmodels.table import Table
 
 if TYPE_CHECKING:
     import pyomo.environ as pyo
@@ -47,10 +49,22 @@ Kind = TypeVar("Kind", bound=Structure)
 _MOST_BITS = 64.0
 
 
-class Problem(Judge):
+@dataclass(frozen=True, kw_only=True)
+class Formulation(Parameters, ABC):
+    """A published model with its parameters; subclasses are frozen dataclasses without hidden state."""
+
+    @abstractmethod
+    def build(self, table: Table, seed: int = 0) -> Problem:
+        """The problem this model poses for a table; `seed` matters only where the model draws centres."""
+
+
+class Problem(Releasing):
     """A formulation on a table: the only judge of objective values and of violations."""
 
-    release_method: ClassVar[Method] = "centroid"
+    formulation: Formulation
+
+    def __init__(self, table: Table, formulation: Formulation, conditions: Conditions) -> None:
+        super().__init__(table, formulation, conditions)
 
     def with_objectives(self, *names: str) -> Problem:
         """The same problem judged by objectives of these names; the first is the one that a single answer is best in.
@@ -72,43 +86,6 @@ class Problem(Judge):
         bounded.test = self.test.with_entropies(np.maximum(bits * log(2), own))
         return bounded
 
-    def release(
-        self, labels: NDArray[np.integer[Any]], *, method: Method | None = None, suppressed: Suppressed = "drop"
-    ) -> Release:
-        """The table recoded by a partition, audited against this problem's conditions.
-
-        Records that are left out are dropped, or with `suppressed="star"` are rows that say nothing.
-        """
-        classes = self.check(labels)
-        own = method in (None, self.release_method)
-        loss, facts = self.release_notes(classes) if own else (None, {})
-        return make_release(
-            self.table,
-            classes,
-            promise=self.conditions,
-            method=method or self.release_method,
-            suppressed=suppressed,
-            levels=self.release_levels(classes) if own else None,
-            loss=loss,
-            provenance={"formulation": self.formulation.name, "parameters": self.formulation.to_dict(), **facts},
-        )
-
-    def release_levels(self, classes: Labels) -> NDArray[np.int64] | None:
-        """(classes, quasi) the levels of hierarchies that classes are released on, in models that choose them."""
-        return None
-
-    def release_notes(self, classes: Labels) -> tuple[Mapping[str, float] | None, dict[str, object]]:
-        """What else a model has to say with a release: about its loss, and about how it was made."""
-        return None, {}
-
-    def attribute_losses(self, labels: NDArray[np.integer[Any]]) -> dict[str, float]:
-        """What the release of a partition loses of each quasi-identifier, of what one class of everybody would lose."""
-        classes = self.check(labels)
-        kept = np.flatnonzero(classes != LEFT_OUT)
-        part = self.table if len(kept) == self.n else self.table.part(kept)
-        losses = attribute_losses(part, classes[kept], self.release_method, levels=self.release_levels(classes))
-        return {name: loss + (self.n - len(kept)) / self.n for name, loss in losses.items()}
-
     def _repr_html_(self) -> str:
         facts = {
             "formulation": self.formulation.name,
@@ -125,7 +102,7 @@ class Problem(Judge):
         problem, built anew from its formulation and measured as the whole is.
         """
         yield Centroids(geometry(self.table), self.test, sufficient=type(self).violations is Problem.violations)
-        yield Parts(self._part, stand_in=f"the {self.target.name} of its own records")
+        yield Parts(stand_in=f"the {self.target.name} of its own records")
 
     def structure(self, kind: type[Kind]) -> Kind | None:
         """What is known of the problem in this regard, or None."""
@@ -144,14 +121,35 @@ class Problem(Judge):
 
     def part(self, rows: NDArray[np.int64]) -> Problem:
         """The same problem for some of the records, measured as the whole is; as many of them may be left out."""
-        return self.require(Parts).restricted(rows, None)
+        self.require(Parts)
+        return self.restricted(rows)
 
-    def _part(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
+        """What `Parts` says there is: the problem of some records, and of prescribed classes those with these numbers.
+
+        Unless a model knows better it is built anew.
+        """
         part = self.formulation.build(self.table.part(rows))
         if self.formulation.suppress:
             part._left_out_price = self.left_out_price
             part.conditions = replace(part.conditions, suppress=self.conditions.suppress)
         return part
+
+    def recentred(self, labels: Labels) -> Problem | None:
+        """The same problem around the means of a partition's classes, where an `Assignment` is to given centres."""
+        return None
+
+    def better_than(self, quantity: str, value: float) -> Problem | None:
+        """The same problem where every class is better than that in a quantity that its `Assignment` has `held`."""
+        return None
+
+    def with_disclosure(self, most: float) -> Problem:
+        """The same problem with a bound on the disclosure, where it has `Levels`."""
+        raise RefusedError(f"The disclosure of '{self.formulation.name}' has no bound: {Levels.absent}")
+
+    def unscored(self) -> Problem:
+        """The problem of the loss and the entropy that a `Score` is made of."""
+        raise RefusedError(f"'{self.formulation.name}' is no score of anything: {Score.absent}")
 
     def lacks_pyomo(self) -> str | None:
         """Why `to_pyomo` would refuse, found without building the model, or None."""
@@ -189,15 +187,6 @@ class Problem(Judge):
         return View(native, native.labels)
 
 
-def released(
-    problem: Problem, labels: NDArray[np.integer[Any]], method: Method | None, suppressed: Suppressed
-) -> Release:
-    """The release of a partition; a model with a way of its own to release need not know of records left out."""
-    if suppressed == "drop":
-        return problem.release(labels, method=method)
-    return problem.release(labels, method=method, suppressed=suppressed)
-
-
 def judged_by(problem: Problem, names: Sequence[str]) -> Problem:
     """The problem judged by the objectives of these names: its own, or quantities measured in any table."""
     if not names:
@@ -209,26 +198,8 @@ def judged_by(problem: Problem, names: Sequence[str]) -> Problem:
         return problem
     score = problem.structure(Score)
     if score is not None and problem.target.name not in names:
-        return score.parts.with_objectives(*names)  # without its score it is the problem that the score is made from
-    return ChosenObjectives(problem, [_objective(problem, name) for name in names])
-
-
-def _objective(problem: Problem, name: str) -> Objective:
-    own = {objective.name: objective for objective in (problem.target, *problem.objectives)}
-    if name in own:
-        return own[name]
-    if name == OWN:
-        return replace(problem.target, name=OWN)
-    if name.partition("@")[0] not in QUANTITIES:
-        raise unknown("objective", name, {OWN, *own, *QUANTITIES})
-    if name == SUPPRESSED:
-        if not problem.suppression.most:
-            raise InputError(
-                f"No record may be left out, so that '{SUPPRESSED}' is always 0: allow some with suppress=0.05, or "
-                "choose another objective."
-            )
-        return replace(objective_named(name, problem.table), worst=float(problem.suppression.most))
-    return objective_named(name, problem.table)
+        return problem.unscored().with_objectives(*names)  # without its score it is what the score is made from
+    return ChosenObjectives(problem, [problem.objective(name) for name in names])
 
 
 class JudgedOtherwise(Problem):
@@ -250,6 +221,10 @@ class JudgedOtherwise(Problem):
     def impossible(self) -> str | None:
         """Why the original has no solution, or None."""
         return self.original.impossible()
+
+    def unscored(self) -> Problem:
+        """The original, where there is a score made of what it asks for."""
+        return self.original
 
     def allowing(self, most: int) -> Self:
         """The same problem, and its original, in which so many records may be left out."""
@@ -322,16 +297,17 @@ class ChosenObjectives(JudgedOtherwise):
                 case Centroids():
                     yield replace(found, scales=self._scales(found.scales))
                 case Assignment():
-                    yield self._assigned(found)
+                    yield replace(found, is_target=found.is_target and self.keeps_target)
+                case Parts() if self.keeps_target:  # its own target the model judges itself, with less work
+                    yield replace(found, pooled=None)
                 case Parts():
-                    yield self._parts(found)
+                    yield Parts(stand_in=f"the {self.target.name} of its own records")
                 case ClassCount() | Construction():
                     yield found
             if isinstance(found, Priced) and self.keeps_target and self._against_entropy:
                 yield EntropyLevels(
                     least_entropies(self.table, np.zeros(self.n, np.int64)),
                     lambda labels: least_entropies(self.table, labels),
-                    self.original.with_entropy,
                 )
 
     @property
@@ -342,22 +318,30 @@ class ChosenObjectives(JudgedOtherwise):
         named = {objective.name: self._own_name(objective) for objective in self.objectives}
         return {name: scales[own] for name, own in named.items() if own is not None and own in scales}
 
-    def _assigned(self, found: Assignment) -> Assignment:
-        recentred = found.recentred
-        if recentred is None or not self.keeps_target:
-            return replace(found, recentred=None, is_target=found.is_target and self.keeps_target)
-        return replace(found, recentred=lambda labels: recentred(labels).with_objectives(*self._names))
+    def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
+        """The model's own part, and unless it is judged by the model's own target one judged as the whole is."""
+        part = self.original.restricted(rows, classes)
+        if self.keeps_target:
+            return part
+        part.table = self.original.table.part(rows)  # closeness is to the whole table
+        return part.with_objectives(*self._names)
 
-    def _parts(self, found: Parts) -> Parts:
-        if self.keeps_target:  # its own target the model judges itself, with less work
-            return replace(found, pooled=None)
+    def recentred(self, labels: Labels) -> Problem | None:
+        """The model around other centres, judged as this is."""
+        moved = self.original.recentred(labels) if self.keeps_target else None
+        return None if moved is None else moved.with_objectives(*self._names)
 
-        def restricted(rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Problem:
-            part = found.restricted(rows, classes)
-            part.table = self.original.table.part(rows)  # closeness is to the whole table
-            return part.with_objectives(*self._names)
+    def better_than(self, quantity: str, value: float) -> Problem | None:
+        """The model itself, with a bound on the quantity."""
+        return self.original.better_than(quantity, value)
 
-        return Parts(restricted, stand_in=f"the {self.target.name} of its own records")
+    def with_disclosure(self, most: float) -> Problem:
+        """The model itself, with a bound on the disclosure."""
+        return self.original.with_disclosure(most)
+
+    def unscored(self) -> Problem:
+        """What the model's score is made of."""
+        return self.original.unscored()
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The values of the chosen objectives, and of no others."""

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import ClassTest, Conditions
-from optmodels.errors import InputError
-from optmodels.objectives import Objective
+from optmodels.errors import InputError, unknown
+from optmodels.objectives import OWN, QUANTITIES, SUPPRESSED, Objective, objective_named
 from optmodels.partition import LEFT_OUT, Labels, canonical
 from optmodels.problem.evaluation import Evaluation
-from optmodels.problem.formulation import Formulation
+from optmodels.problem.parameters import Parameters
 from optmodels.suppression import NOBODY, Suppression, left_out
 from optmodels.table import Table
 
@@ -26,7 +26,7 @@ class Judge(ABC):
     objectives: tuple[Objective, ...]
     _left_out_price: float | None = None
 
-    def __init__(self, table: Table, formulation: Formulation, conditions: Conditions) -> None:
+    def __init__(self, table: Table, formulation: Parameters, conditions: Conditions) -> None:
         self.table = table
         self.formulation = formulation
         self.conditions = conditions
@@ -41,6 +41,24 @@ class Judge(ABC):
     def target(self) -> Objective:
         """The objective that single-objective solvers optimise: the first."""
         return self.objectives[0]
+
+    def objective(self, name: str) -> Objective:
+        """The objective of this name: one of its own, or a quantity that is measured in any table."""
+        own = {objective.name: objective for objective in (self.target, *self.objectives)}
+        if name in own:
+            return own[name]
+        if name == OWN:
+            return replace(self.target, name=OWN)
+        if name.partition("@")[0] not in QUANTITIES:
+            raise unknown("objective", name, {OWN, *own, *QUANTITIES})
+        if name == SUPPRESSED:
+            if not self.suppression.most:
+                raise InputError(
+                    f"No record may be left out, so that '{SUPPRESSED}' is always 0: allow some with suppress=0.05, or "
+                    "choose another objective."
+                )
+            return replace(objective_named(name, self.table), worst=float(self.suppression.most))
+        return objective_named(name, self.table)
 
     def reference(self) -> dict[str, float]:
         """For each objective the worst value there is, the corner from which hypervolumes are measured.

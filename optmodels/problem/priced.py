@@ -13,8 +13,7 @@ from optmodels.conditions import Conditions
 from optmodels.objectives import Objective
 from optmodels.partition import Labels
 from optmodels.price import PlainPrice, Price, geometry, on_lines
-from optmodels.problem._problem import Problem
-from optmodels.problem.formulation import Formulation
+from optmodels.problem._problem import Formulation, Problem
 from optmodels.structures import Centroids, ClassCount, Parts, Priced, Structure
 from optmodels.table import Table
 
@@ -45,7 +44,7 @@ class PricedProblem(Problem):
         if self.target.sense == "min":
             yield Priced(self.price, self.test, self.price_scale, self.n_classes, self.largest, self.suppression)
         yield self._centroids()
-        yield Parts(self.restricted, self.stand_in)
+        yield Parts(stand_in=self.stand_in)
         if self.n_classes is not None:
             yield ClassCount(self.n_classes)
 

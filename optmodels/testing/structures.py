@@ -144,9 +144,10 @@ def _levels(problem: Problem, found: Levels, judged: Judged) -> None:
 
 def _score(problem: Problem, found: Score, judged: Judged) -> None:
     losses, entropies = set(), set()
-    names = [objective.name for objective in found.parts.objectives[:2]]
+    parts = problem.unscored()
+    names = [objective.name for objective in parts.objectives[:2]]
     for labels, said in judged:
-        loss, entropy = (found.parts.values(labels)[name] for name in names)
+        loss, entropy = (parts.values(labels)[name] for name in names)
         assert _same(found.of(loss, entropy), said.values[problem.target.name]), "Score: it is not made of its parts"
         losses.add(loss)
         entropies.add(entropy)
@@ -164,7 +165,7 @@ def _entropy_levels(problem: Problem, found: EntropyLevels, judged: Judged) -> N
     for bits in least:
         assert (bits <= found.most + SAME).all(), f"EntropyLevels: a partition has {bits} bits, more than {found.most}"
     asked = np.median([bits for bits, (_, said) in zip(least, judged, strict=True) if said.feasible] or least, axis=0)
-    level = found.at(asked.tolist())
+    level = problem.with_entropy(asked.tolist())
     for bits, (labels, said) in zip(least, judged, strict=True):
         if (np.abs(bits - asked) < SAME).any():
             continue  # whether equal is enough is a matter of rounding
@@ -201,7 +202,7 @@ def _parts(problem: Problem, found: Parts, judged: Judged) -> None:
                 return  # such a cut is none
         if problem.conditions.k > len(rows):
             return
-        part = found.restricted(rows, classes)
+        part = problem.restricted(rows, classes)
         assert part.n == len(rows), f"Parts: a part of {len(rows)} records has {part.n}"
         posed.append((part, brute_force(part)))
     labels, start, values = np.empty(problem.n, np.int64), 0, []

@@ -111,10 +111,10 @@ class Blocks(Solver):
     def _sample(self, problem: Problem) -> Problem:
         """A part about as large as blocks are."""
         n = min(problem.n, self.block_size)
-        allotment, parts = Allotment.of(problem), problem.require(Parts)
+        allotment = Allotment.of(problem)
         if allotment is None:
-            return parts.restricted(np.arange(n), None)
-        return parts.restricted(np.arange(n), np.arange(max(1, len(allotment.least) * n // problem.n)))
+            return problem.part(np.arange(n))
+        return problem.restricted(np.arange(n), np.arange(max(1, len(allotment.least) * n // problem.n)))
 
     def inner_for(self, sample: Problem) -> str:
         """The name of the inner solver: as given, or what suits such a part."""

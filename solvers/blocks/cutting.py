@@ -20,7 +20,6 @@ from optmodels.parallel import threads
 from optmodels.partition import group_rows
 from optmodels.price import SPREAD, Floats, Price
 from optmodels.problem import Problem
-from optmodels.structures import Parts
 from solvers._construction.median import Points as Places
 from solvers._construction.median import Rows
 from solvers.mondrian import cut_once
@@ -56,7 +55,7 @@ class Cuts:
         if self.classes is None or self.class_starts is None:
             return problem.part(rows).allowing(0)
         ends = self.class_starts[block], self.class_starts[(block if last is None else last) + 1]
-        return problem.require(Parts).restricted(rows, self.classes[slice(*ends)]).allowing(0)
+        return problem.restricted(rows, self.classes[slice(*ends)]).allowing(0)
 
     @property
     def sizes(self) -> NDArray[np.int64]:

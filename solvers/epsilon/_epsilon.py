@@ -71,10 +71,10 @@ class Epsilon(FrontSolver):
 
     def refuses(self, problem: Problem) -> str | None:
         """A score is solved by way of what it is made of; of many records it has a bound that any table has."""
-        score = problem.structure(Score)
-        if score is not None and _compiled(score.parts) and not few(score.parts):
+        parts = _parts(problem)
+        if parts is not problem and _compiled(parts) and not few(parts):
             return None
-        return super().refuses(_parts(problem))
+        return super().refuses(parts)
 
     def cannot(self, problem: Problem) -> str | None:
         """Its steps for more than a few records go to an exact solver, and few are priced by compiled kernels."""
@@ -108,11 +108,12 @@ class Epsilon(FrontSolver):
             return
         # Partitions with an entropy below the next level lose at least what this level proves.
         bound, below = inf, inf
-        known = list(_first_answers(score.parts, run))
+        parts = problem.unscored()
+        known = list(_first_answers(parts, run))
         for answer in known:
             if answer.labels is not None:
                 run.offer(answer.labels)
-        for level in _sweep(score.parts, self.solver, self.levels, known, run):
+        for level in _sweep(parts, self.solver, self.levels, known, run):
             if level.found is not None and level.found.labels is not None:
                 run.offer(level.found.labels)
             if below < inf:
@@ -120,7 +121,7 @@ class Epsilon(FrontSolver):
             elif level.bound == inf:
                 run.infeasible(_NOTHING)
             below = level.bound
-        most = float(score.parts.require(EntropyLevels).most.sum())
+        most = float(parts.require(EntropyLevels).most.sum())
         if below < inf:  # cut short: the rest has at most the whole table's entropy
             bound = min(bound, score.of(below, most))
         elif bound == inf and not run.proven_infeasible:  # cut short before anything was proven
@@ -214,8 +215,7 @@ def _attributes(problem: Problem) -> int:
 
 def _parts(problem: Problem) -> Problem:
     """The loss and the entropy that a score is made of, or the problem itself."""
-    score = problem.structure(Score)
-    return problem if score is None else score.parts
+    return problem if problem.structure(Score) is None else problem.unscored()
 
 
 def _keep(run: Run, labels: Labels, least_loss: float) -> None:
@@ -223,8 +223,9 @@ def _keep(run: Run, labels: Labels, least_loss: float) -> None:
     score = run.problem.structure(Score)
     bound = least_loss
     if score is not None:
-        found = score.parts.values(run.problem.check(labels))
-        loss, entropy = (found[objective.name] for objective in score.parts.objectives)
+        parts = run.problem.unscored()
+        found = parts.values(run.problem.check(labels))
+        loss, entropy = (found[objective.name] for objective in parts.objectives)
         bound = score.of(min(least_loss, loss), entropy)
     run.keep(labels, bound, stop=Stop.TIME)
 

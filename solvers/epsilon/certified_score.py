@@ -32,7 +32,7 @@ _LEAST_SECONDS = 10.0  # for the bound on the loss alone, the same
 
 def search(problem: Problem, score: Score, solver: str, run: Run) -> None:
     """Offer what the metaheuristic finds, then prove what no score is below."""
-    parts = score.parts
+    parts = problem.unscored()
     most = float(parts.require(EntropyLevels).most.sum())
     run.prove(score.of(score.least_loss(), most))
     heuristic = registry.solver(HEURISTIC)
@@ -133,7 +133,7 @@ class ScoreLevels:
 def score_bound(score: Score, proven: Sequence[Proven], most: float) -> float:
     """What no score is below, of partitions of which this is proven of their losses and this is the most entropy.
 
-    >>> score = Score(None, lambda loss, entropy: loss - 0.1 * entropy)
+    >>> score = Score(lambda loss, entropy: loss - 0.1 * entropy)
     >>> round(score_bound(score, [Proven(0.0, 0.2), Proven(1.0, 0.5)], 2.0), 9)
     0.1
     """

@@ -147,7 +147,7 @@ def oracle(solver: str, problem: Problem, run: Run) -> Ask:
     exact = registry.solver(solver)()
 
     def by_solver(least: Floats, total: float, seconds: float, useful: float) -> Answer:
-        bounded = entropies.at(np.maximum(least, problem.test.entropies / log(2)).tolist())
+        bounded = problem.with_entropy(np.maximum(least, problem.test.entropies / log(2)).tolist())
         limit = None if seconds == inf else max(seconds, 0.1)
         answer = exact.solve(bounded, time_limit=limit, seed=run.seed)
         if answer.stop is Stop.INTERRUPTED:

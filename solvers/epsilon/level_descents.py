@@ -24,7 +24,7 @@ class LevelDescents:
     """Searches that add to what is known of a problem's partitions; the same seed makes the same ones."""
 
     def __init__(self, problem: Problem, partitions: LevelPartitions, run: Run) -> None:
-        self._partitions, self._run = partitions, run
+        self._problem, self._partitions, self._run = problem, partitions, run
         self._entropies, self._priced = problem.require(EntropyLevels), problem.require(Priced)
         self._tried: dict[float, int] = {}
         self._random = np.random.default_rng(run.seed)
@@ -42,7 +42,7 @@ class LevelDescents:
             able = [one for one in self._partitions.found if (one.entropies >= least - EQUAL).all()]
             start = min(able, key=lambda one: one.loss, default=best)
             labels = improve(
-                compiled_price(self._priced), self._entropies.at(least.tolist()).test, start.labels,
+                compiled_price(self._priced), self._problem.with_entropy(least.tolist()).test, start.labels,
                 n_classes=self._priced.n_classes, seconds=min(_SLICE, left), seed=self._run.seed + tried,
             )  # fmt: skip
             self._partitions.offer(labels)

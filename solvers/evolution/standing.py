@@ -14,7 +14,7 @@ from solvers.evolution.archive import Archive
 def explored_for(problem: Problem) -> Problem:
     """What is explored for a problem: the members of a front of loss and entropy hold the best of any score of them."""
     score = problem.structure(Score)
-    return score.parts if score is not None and score.alone else problem
+    return problem.unscored() if score is not None and score.alone else problem
 
 
 class Standing:

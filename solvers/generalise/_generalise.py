@@ -257,7 +257,7 @@ def _exact_front(problem: Problem, levels: Levels, run: Run) -> bool:
     most = 1.0 if levels.most_disclosure is None else levels.most_disclosure
     while not run.expired:
         limit = None if run.remaining == inf else max(run.remaining, 0.01)
-        best = exact.solve(levels.with_disclosure(most), time_limit=limit)
+        best = exact.solve(problem.with_disclosure(most), time_limit=limit)
         if best.status is Status.INFEASIBLE:
             return True
         if best.stop is Stop.INTERRUPTED:

@@ -184,10 +184,10 @@ class Network(FrontSolver):
             left = None if time_limit is None else time_limit - seconds
             if best.labels is None or best.stop is Stop.INTERRUPTED or (left is not None and left <= 0):
                 break
-            recentred = best.problem.require(Assignment).recentred
+            recentred = best.problem.recentred(best.labels)
             if recentred is None:
                 break
-            found = solved(recentred(best.labels), left)
+            found = solved(recentred, left)
             seconds += found.seconds
             if found.stop is Stop.INTERRUPTED:
                 best = replace(best, stop=Stop.INTERRUPTED)

@@ -56,5 +56,5 @@ def levels(problem: Problem, solver: Solver, run: Run) -> Iterator[QuantityLevel
 
 
 def _better_than(problem: Problem, value: float) -> Problem | None:
-    better_than, quantity = problem.require(Assignment).better_than, problem.objectives[1].quantity
-    return None if better_than is None or quantity is None else better_than(quantity, value)
+    quantity = problem.objectives[1].quantity
+    return None if quantity is None else problem.better_than(quantity, value)

@@ -27,8 +27,7 @@ def loss_of(problem: Problem) -> tuple[Floats | None, float] | None:
     """
     if scales := problem.require(Centroids).scales:
         return None, float(next(iter(scales.values())))
-    score = problem.structure(Score)
-    priced = (problem if score is None else score.parts).structure(Priced)
+    priced = (problem if problem.structure(Score) is None else problem.unscored()).structure(Priced)
     if priced is None or not isinstance(priced.price, Price) or priced.price.name != "spread":
         return None
     return priced.price.code_weights, priced.scale

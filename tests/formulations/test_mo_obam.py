@@ -12,7 +12,7 @@ from formulations._pyomo.gibbs import bits, coefficients
 from formulations.mo_obam import nearest_loss
 from optmodels import Table
 from optmodels.errors import InputError, RefusedError
-from optmodels.structures import Centroids, Parts, Priced
+from optmodels.structures import Centroids, Priced
 from optmodels.testing import brute_force, check_formulation, partitions, small_table
 from optmodels.testing.views import rows_hold
 from solvers import solve
@@ -206,7 +206,7 @@ def test_gamma_may_count_where_records_join_centroids_and_not_in_the_loss() -> N
     weights = near.require(Centroids).price.code_weights
     np.testing.assert_allclose(weights, 5 * plain.require(Centroids).price.code_weights)
     assert not near.require(Centroids).scales, "what decoding counts is not the loss"
-    part = near.require(Parts).restricted(np.arange(6), None)
+    part = near.restricted(np.arange(6), None)
     assert part.require(Centroids).price.n == 6
     found = solve(near, solver="nsga2", options={"evaluations": 100}, seed=1)
     assert found.labels is not None

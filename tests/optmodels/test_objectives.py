@@ -165,7 +165,7 @@ def test_the_problems_own_objectives_are_the_problem_itself() -> None:
     assert without.structure(EntropyLevels) is not None, (
         "without its score it is the problem that the score is made from"
     )
-    assert without is score.require(Score).parts
+    assert without is score.unscored()
 
 
 @pytest.mark.parametrize("solver", ["univariate", "columns", "liang-split", "milp", "network", "epsilon"])

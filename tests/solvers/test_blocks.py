@@ -25,7 +25,6 @@ from optmodels.problem import Formulation, Problem
 from optmodels.solution import Status, Stop
 from optmodels.solver import Progress, Run, Solver
 from optmodels.solver.interrupt import Interrupt
-from optmodels.structures import Parts
 from optmodels.testing import check_solution, small_table
 from solvers import solve
 from solvers.blocks import Blocks, backends, seams
@@ -87,7 +86,7 @@ def test_every_block_has_a_partition_of_its_own(model: str, n: int, seed: int, s
     cuts = cut_into_blocks(problem.price, problem.test, size)
     assert sorted(cuts.order.tolist()) == list(range(n))
     for block in range(len(cuts)):
-        assert meets_as_one(problem.require(Parts).restricted(cuts.rows(block), None))
+        assert meets_as_one(problem.restricted(cuts.rows(block), None))
 
 
 @pytest.mark.parametrize("model", sorted(MODELS))
@@ -95,8 +94,8 @@ def test_parts_are_measured_as_the_whole_is(model: str) -> None:
     problem = MODELS[model].build(small_table(30, seed=3))
     labels = np.arange(30) // 5
     parts = [
-        problem.require(Parts).restricted(np.flatnonzero(labels < 3), None),
-        problem.require(Parts).restricted(np.flatnonzero(labels >= 3), None),
+        problem.restricted(np.flatnonzero(labels < 3), None),
+        problem.restricted(np.flatnonzero(labels >= 3), None),
     ]
     found = [part.evaluate(part.check(np.arange(15) // 5)) for part in parts]
     whole = problem.evaluate(labels)

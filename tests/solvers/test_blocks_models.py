@@ -18,7 +18,6 @@ from optmodels.errors import InputError, RefusedError
 from optmodels.partition import canonical
 from optmodels.problem import Formulation, Objective, Problem
 from optmodels.solution import Status
-from optmodels.structures import Parts
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
 from solvers.blocks.allotting import Allotment, cut_with_classes
@@ -79,9 +78,7 @@ def test_parts_say_the_same_wherever_they_are_made(name: str) -> None:
     labels = np.arange(40) % 3
     with shared(problem) as where:
         again = where.load()
-        assert again.require(Parts).restricted(rows, classes).evaluate(labels) == problem.require(Parts).restricted(
-            rows, classes
-        ).evaluate(labels)
+        assert again.restricted(rows, classes).evaluate(labels) == problem.restricted(rows, classes).evaluate(labels)
 
 
 @pytest.mark.parametrize("name", ["capped", "mass k", "flexible"])
@@ -108,7 +105,7 @@ def test_where_nothing_stands_in_values_add_up(name: str) -> None:
     classes = [np.arange(m // 2), np.arange(m // 2, m)] if allotment is not None else [None, None]
     target = problem.target.name
     total = sum(
-        problem.require(Parts).restricted(rows, own).evaluate(labels[rows]).values[target]
+        problem.restricted(rows, own).evaluate(labels[rows]).values[target]
         for rows, own in zip(halves, classes, strict=True)
     )
     assert total == pytest.approx(problem.evaluate(labels).values[target])
@@ -120,7 +117,7 @@ def test_parts_of_mass_are_measured_as_the_whole_is() -> None:
     labels = np.arange(120) % 8
     whole = problem.evaluate(labels).values
     parts = [
-        (len(rows), problem.require(Parts).restricted(rows, None).evaluate(labels[rows]).values)
+        (len(rows), problem.restricted(rows, None).evaluate(labels[rows]).values)
         for rows in (np.flatnonzero(labels < 2), np.flatnonzero(labels >= 2))
     ]
     assert sum(n * values["loss"] for n, values in parts) / 120 == pytest.approx(whole["loss"])
@@ -264,7 +261,7 @@ def test_other_objectives_are_those_of_the_block() -> None:
     check_solution(solution)
     assert "the closeness of its own records" in str(solution.details["blocks_optimise"])
     everyone = np.zeros(30, np.int64)
-    part = problem.require(Parts).restricted(np.arange(30), None)
+    part = problem.restricted(np.arange(30), None)
     shares = problem.test.shares
     own = np.bincount(problem.test.codes[:30, 0], minlength=len(shares)) / 30
     assert part.evaluate(everyone).values["closeness"] == pytest.approx(np.abs(own - shares).sum() / 2)

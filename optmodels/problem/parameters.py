@@ -1,23 +1,19 @@
-"""A published model with its parameters: what poses a problem for a table."""
+"""What a published model was told: what a problem remembers of the formulation that it was posed by."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from optmodels.conditions import Conditions, SensitiveConditions
 from optmodels.errors import finite
 from optmodels.table import Table
 
-if TYPE_CHECKING:
-    from optmodels.problem._problem import Problem
-
 
 @dataclass(frozen=True, kw_only=True)
-class Formulation(SensitiveConditions, ABC):
-    """A published model with its parameters; subclasses are frozen dataclasses without hidden state.
+class Parameters(SensitiveConditions):
+    """The parameters of a published model, and those that all models take.
 
     Every model takes the conditions on sensitive attributes by keyword; what it has to do for them is to hand
     `conditions(k)` to its problem. Every model also lets records be left out: `suppress` is the largest share of them,
@@ -36,10 +32,6 @@ class Formulation(SensitiveConditions, ABC):
         self.conditions(2)
         if self.suppression_price is not None:
             finite("suppression_price", self.suppression_price, "it is what leaving out a record adds to the target")
-
-    @abstractmethod
-    def build(self, table: Table, seed: int = 0) -> Problem:
-        """The problem this model poses for a table; `seed` matters only where the model draws centres."""
 
     def conditions(self, k: int, *, least_entropies: Mapping[str, float] | None = None) -> Conditions:
         """Classes of at least k records under the conditions that were asked for.
