@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from optmodels.conditions import count_values, meets
 from optmodels.errors import RefusedError
 from optmodels.evidence import Evidence
-from optmodels.flow import Flow, cheapest_matching, class_distances
+from optmodels.flow import Flow, cheapest_matching
 from optmodels.jsonable import plain
 from optmodels.partition import Labels, members
 from optmodels.problem import Problem
@@ -151,12 +151,7 @@ def _of_centres(
     order, starts = members(labels)
     columns = np.ascontiguousarray(centres.T)
     found: dict[str, Any] = {
-        "centre_of": cheapest_matching(
-            lambda first, last: class_distances(
-                assignment.points, columns, assignment.metric, order, starts[first : last + 1]
-            ),
-            m,
-        )[0],
+        "centre_of": cheapest_matching(assignment.points, columns, assignment.metric, order, starts)[0],
         "least": assignment.least,
         "most": np.minimum(assignment.most, problem.n),
         "price": {"points": assignment.points, "centres": centres, "metric": assignment.metric},

@@ -220,14 +220,11 @@ class AminifarProblem(BalancedProblem):
         """The least distance over all ways to give each class its centre, plus penalties."""
         order, starts = members(labels)
 
-        def rows(first: int, last: int) -> Floats:
-            return class_distances(self.points, self._columns, self.metric, order, starts[first : last + 1])
-
-        m, n_classes = len(self.centres), len(starts) - 1
-        if n_classes == m:
-            _, total = cheapest_matching(rows, m)
+        space, n_classes = (self.points, self._columns, self.metric, order), len(starts) - 1
+        if n_classes == len(self.centres):
+            _, total = cheapest_matching(*space, starts)
         else:
-            total = sum(float(rows(c, c + 1).min()) for c in range(n_classes))
+            total = sum(float(class_distances(*space, starts[c : c + 2]).min()) for c in range(n_classes))
         return {"distance": total + self.penalties(labels)}
 
     def lacks_pyomo(self) -> str | None:

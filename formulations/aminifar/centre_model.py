@@ -8,7 +8,7 @@ import pyomo.environ as pyo
 from formulations._pyomo.condition_rows import ConditionRows, EntropyCuts
 from formulations.aminifar.balanced import BalancedProblem, Floats
 from optmodels.errors import RefusedError
-from optmodels.flow import cheapest_matching, class_distances
+from optmodels.flow import cheapest_matching
 from optmodels.partition import LEFT_OUT, Labels, members
 from optmodels.problem import View
 from optmodels.problem.patience import still_wanted
@@ -89,8 +89,8 @@ def centre_model(problem: BalancedProblem, around: Floats) -> View[pyo.ConcreteM
         for j, variable in model.left_out.items():
             variable.set_value(int(out[j]))
         columns = np.ascontiguousarray(around.T)
-        total = class_distances(problem.points, columns, problem.metric, order, starts)
-        home = np.append(cheapest_matching(lambda first, last: total[first:last], m)[0], LEFT_OUT)[labels]
+        centre_of, _ = cheapest_matching(problem.points, columns, problem.metric, order, starts)
+        home = np.append(centre_of, LEFT_OUT)[labels]
         for (i, j), variable in model.B.items():
             variable.set_value(int(home[j] == i))
         for (s, i, v), margin in model.margin.items():

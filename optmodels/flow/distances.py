@@ -13,7 +13,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Metric = Literal["manhattan", "euclidean", "sqeuclidean"]
 
-_CODES: dict[Metric, int] = {"manhattan": 0, "euclidean": 1, "sqeuclidean": 2}
+# The metrics by the numbers that kernels know them by.
+CODES: dict[Metric, int] = {"manhattan": 0, "euclidean": 1, "sqeuclidean": 2}
 
 
 def distances(points: Floats, columns: Floats, metric: Metric) -> Floats:
@@ -23,7 +24,7 @@ def distances(points: Floats, columns: Floats, metric: Metric) -> Floats:
     array([[5., 1.]])
     """
     rows = np.arange(len(points))
-    found: Floats = _summed(points, columns, _CODES[metric], rows, np.arange(len(points) + 1))
+    found: Floats = _summed(points, columns, CODES[metric], rows, np.arange(len(points) + 1))
     return found
 
 
@@ -34,7 +35,7 @@ def class_distances(points: Floats, columns: Floats, metric: Metric, order: Ints
     >>> class_distances(np.array([[0.0], [1.0]]), np.array([[3.0, 5.0]]), "manhattan", *both)
     array([[5., 9.]])
     """
-    found: Floats = _summed(points, columns, _CODES[metric], order, starts)
+    found: Floats = _summed(points, columns, CODES[metric], order, starts)
     return found
 
 

@@ -16,7 +16,7 @@ from formulations import Aminifar
 from formulations.aminifar.caps_together import fits_together
 from formulations.aminifar.whole_records import Sizes
 from optmodels.errors import InputError, RefusedError
-from optmodels.flow import cheapest_matching
+from optmodels.flow import Metric, cheapest_matching, class_distances, matching
 from optmodels.flow.pricing import ArcCosts
 from optmodels.problem import Problem
 from optmodels.structures import Assignment
@@ -143,12 +143,20 @@ class TestJudge:
         assert problem.evaluate(labels).values["distance"] == pytest.approx(best)
         assert problem.evaluate(2 - labels).values["distance"] == pytest.approx(best)
 
-    def test_sparse_matching_agrees_with_the_dense_one(self) -> None:
-        draw = np.random.default_rng(5)
-        costs = cdist(draw.normal(size=(1200, 3)), draw.normal(size=(1200, 3)))
-        centres, total = cheapest_matching(lambda first, last: costs[first:last], 1200)
-        assert sorted(centres) == list(range(1200))
-        assert total == pytest.approx(costs[linear_sum_assignment(costs)].sum(), rel=1e-12)
+    @pytest.mark.parametrize("metric", ["manhattan", "euclidean", "sqeuclidean"])
+    def test_sparse_matching_agrees_with_the_dense_one(self, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(matching, "_DENSE", 2)
+        for m, spread in ((3, 1.0), (40, 0.0), (200, 3.0)):  # all centres in one place, too
+            draw = np.random.default_rng(m)
+            starts = np.cumsum([0, *draw.integers(1, 5, m)])
+            points = np.round(draw.normal(size=(starts[-1], 3)), 1)  # with ties
+            columns = np.round(spread * draw.normal(size=(3, m)) + (spread > 1), 1)
+            order = draw.permutation(len(points))
+            costs = class_distances(points, columns, metric, order, starts)
+            centres, total = cheapest_matching(points, columns, metric, order, starts)
+            assert sorted(centres) == list(range(m))
+            assert total == pytest.approx(costs[np.arange(m), centres].sum(), rel=1e-12)
+            assert total == pytest.approx(costs[linear_sum_assignment(costs)].sum(), rel=1e-12)
 
     def test_violations(self) -> None:
         problem = Aminifar(n_clusters=3, alpha=1).build(flagged([1, 1, 1, 0, 0, 0]))
