@@ -209,7 +209,8 @@ def _of_sepsis(
 def _parts(setting: Setting, name: str, table: Table) -> list[LearnedRows]:
     """Which rows are learned from by which classifiers, and how often: as often as two cores do in the scale's time.
 
-    With --full all but the slowest classifier are repeated as often as in the paper, on the tables that are its own.
+    With --full as often as in the paper on German credit. On Adult 20 of its 100 splits: they find a loss of one
+    standard deviation in 84% of cases, in a fifth of two hours; the slowest classifier has 5 splits of all rows.
     """
     everyone = mo_obam_sepsis.matched(table, setting.seed) if name == "sepsis" else np.arange(table.n)
     given = setting.rounds
@@ -220,9 +221,9 @@ def _parts(setting: Setting, name: str, table: Table) -> list[LearnedRows]:
             LearnedRows(everyone, CLASSIFIERS, given or setting.choose(2, 10, 100), given or setting.choose(2, 10, 20))
         ]
     if name == "sepsis":
-        return [LearnedRows(everyone, CLASSIFIERS, given or setting.choose(2, 2, 20), setting.choose(0, 0, 4))]
+        return [LearnedRows(everyone, CLASSIFIERS, given or setting.choose(2, 2, 10), setting.choose(0, 0, 2))]
     if setting.scale == "full":
-        return [LearnedRows(everyone, OTHERS, given or 100, 20), LearnedRows(everyone, (SLOW,), given or 5)]
+        return [LearnedRows(everyone, OTHERS, given or 20, 4), LearnedRows(everyone, (SLOW,), given or 5)]
     sample = np.sort(np.random.default_rng(setting.seed).choice(table.n, SAMPLE, replace=False))
     return [LearnedRows(everyone, OTHERS, given or 4), LearnedRows(sample, (SLOW,), given or 4)]
 

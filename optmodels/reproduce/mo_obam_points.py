@@ -80,7 +80,7 @@ def beside_ours(theirs: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
 
 def tables(setting: Setting, datasets: tuple[str, ...]) -> tuple[list[Comparison], list[ClaimVerdict]]:
     """The baselines of the datasets, and their published points beside ours."""
-    evaluations = {"german": setting.choose(2000, 8000, 16_000), "adult": setting.choose(200, 1500, 4000)}
+    evaluations = {"german": setting.choose(2000, 8000, 8000), "adult": setting.choose(200, 1500, 1500)}
     theirs = published("mo_obam_tables_5_6")
     work = [(name, k) for name in datasets for k in (KS if setting.scale != "miniature" else KS[-1:])]
     found = setting.repeat(

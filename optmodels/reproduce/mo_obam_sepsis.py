@@ -116,7 +116,7 @@ def table_b7(setting: Setting, table: Table) -> Comparison | None:
     classes: Sequence[int] = CLASSES[:1] if small else CLASSES
     ks = KS[:1] if setting.scale != "full" else KS
     work = [(scaled_classes(count, k, table.n), count, k) for count in classes for k in ks]
-    one = partial(_front, work=work, table=table, evaluations=setting.choose(40, 100, 100), seed=setting.seed)
+    one = partial(_front, work=work, table=table, evaluations=setting.choose(40, 100, 40), seed=setting.seed)
     rows = [row for part in setting.repeat(one, len(work), "sepsis look-alike: front") for row in part]
     if not rows:
         return None
@@ -183,7 +183,7 @@ def _importances(table: Table, setting: Setting, name: str) -> pd.DataFrame:
     protocol = Protocol(
         classifiers=("dt",),
         metrics=("f1",),
-        splits=setting.choose(1, 3, 20),
+        splits=setting.choose(1, 3, 10),
         seed=setting.seed,
         positive="yes",
         categories="codes",
