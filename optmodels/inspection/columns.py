@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from optmodels.inspection.vocabulary import CODES, UNKNOWN_WORDS, said_by
-from optmodels.table.dates import formats_of, formats_together
+from optmodels.table.dates import formats_and_rest, formats_of, formats_together
 from optmodels.table.encoding import level_text
 
 Type = Literal["number", "date", "boolean", "code", "text", "empty"]
@@ -24,8 +24,10 @@ _COMMA_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 _LEADING_ZERO = re.compile(r"0\d+")
 _LIKE_A_DATE = re.compile(r"\d+[-./ ][0-9A-Za-z]+[-./ ]\d+")
+_WRITTEN_LIKE_A_DATE = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}([T ][\d:.]+)?")
 _MOST_FORMATS = 4  # that dates of one column are written in; more are rather no dates
 _STRAY = 0.05  # of the distinct values, those that may be something else than the column is
+_LOOK = 200  # values that are looked at before it is asked of all of them whether they are dates
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +92,35 @@ class Column:
         return tuple(dict.fromkeys(value for value in stripped if value and value.lower() not in UNKNOWN_WORDS))
 
     @cached_property
+    def no_dates(self) -> tuple[str, ...]:
+        """Values that are no dates in a column of dates, such as a 30th of February."""
+        known = self.known
+        if len(known) < 3 or not _LIKE_A_DATE.search(known[0]) or formats_of(known):
+            return ()
+        for some in (known[:_LOOK], known):
+            found, rest = formats_and_rest(some)
+            odd = sum(1 for value in rest if not _WRITTEN_LIKE_A_DATE.fullmatch(value))
+            if not found or 2 * len(rest) > len(some) or odd > _STRAY * len(some):
+                return ()
+        return rest if len(found) <= _MOST_FORMATS else ()
+
+    @cached_property
+    def _dates(self) -> tuple[str, ...]:
+        none = set(self.no_dates)
+        return tuple(value for value in self.known if value not in none)
+
+    @cached_property
     def date_formats(self) -> tuple[str, ...]:
-        """The formats in which all of the column is dates."""
-        return formats_of(self.known)
+        """The formats in which all of the column is dates, but for a few values that are none."""
+        return formats_of(self._dates)
 
     @cached_property
     def mixed_dates(self) -> tuple[str, ...]:
-        """The formats of dates that are written in several ways; every value of the column is a date in one of them."""
-        if self.date_formats or len(self.known) < 2 or not any(_LIKE_A_DATE.search(value) for value in self.known[:1]):
+        """The formats of dates that are written in several ways, a few values that are none aside."""
+        dates = self._dates
+        if self.date_formats or len(dates) < 2 or not any(_LIKE_A_DATE.search(value) for value in dates[:1]):
             return ()
-        found = formats_together(self.known)
+        found = formats_together(dates)
         return found if len(found) <= _MOST_FORMATS else ()
 
     @cached_property
@@ -120,7 +141,9 @@ class Column:
 
     @cached_property
     def strays(self) -> tuple[str, ...]:
-        """Values that are no numbers in a column of numbers."""
+        """Values that are no numbers in a column of numbers, or no dates in a column of dates."""
+        if self.type == "date":
+            return self.no_dates
         return tuple(v for v in self.known if not _is_number(v)) if self.type == "number" else ()
 
     @cached_property

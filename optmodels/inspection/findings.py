@@ -17,6 +17,7 @@ FindingKind = Literal[
     "numbers for unknown",
     "inconsistent spelling",
     "impossible numbers",
+    "impossible dates",
     "text among numbers",
     "decimal commas",
     "name like a value",
@@ -170,7 +171,10 @@ def _strays(column: Column) -> Iterator[Finding]:
     if column.strays:
         strays = [value for value in column.counts if value.strip() in column.strays]
         remedy = "correct them, or read them as missing: clean.unknown"
-        yield _about(column, "text among numbers", "{} with text in a column of numbers", strays, remedy)
+        if column.type == "date":
+            yield _about(column, "impossible dates", "{} with what is no day in a column of dates", strays, remedy)
+        else:
+            yield _about(column, "text among numbers", "{} with text in a column of numbers", strays, remedy)
 
 
 def _decimal_commas(column: Column) -> Iterator[Finding]:
@@ -204,25 +208,27 @@ def _leading_zeros(column: Column) -> Iterator[Finding]:
 def _dates(column: Column) -> Iterator[Finding]:
     if column.type != "date":
         return
-    records, formats = column.records - column.missing, column.date_formats
+    formats, strays = column.date_formats, set(column.strays)
+    shown = tuple(value for value in column.known if value not in strays)[:_SHOWN]
+    records = sum(count for value, count in column.counts.items() if value.strip() not in strays)
     if column.mixed_dates:
         what = f"dates, written in several ways: {', '.join(column.mixed_dates)}"
         remedy = "see that days are not taken for months; they are read in these ways, and released in the first"
-        yield Finding(column.name, "mixed dates", what, records, column.known[:_SHOWN], remedy)
+        yield Finding(column.name, "mixed dates", what, records, shown, remedy)
         return
     if len({form.split("T")[0].split(" %H")[0] for form in formats}) > 1:
         what = f"dates that can be read as {formats[0]} or as {formats[1]}"
         remedy = "write them as year-month-day, so that nobody takes a month for a day"
-        yield Finding(column.name, "ambiguous dates", what, records, column.known[:_SHOWN], remedy)
+        yield Finding(column.name, "ambiguous dates", what, records, shown, remedy)
         return
     if formats[0] in TIMES_OF_DAY:
         what = f"times of day, written {formats[0]}"
         remedy = "a minute singles out people: release hours by a hierarchy, or leave the column out"
-        yield Finding(column.name, "dates", what, records, column.known[:_SHOWN], remedy)
+        yield Finding(column.name, "dates", what, records, shown, remedy)
         return
     what = f"dates, written {formats[0]}"
     remedy = "a day singles out people: release months, quarters or years by a hierarchy, or leave the column out"
-    yield Finding(column.name, "dates", what, records, column.known[:_SHOWN], remedy)
+    yield Finding(column.name, "dates", what, records, shown, remedy)
 
 
 def _nearly_unique(column: Column) -> Iterator[Finding]:

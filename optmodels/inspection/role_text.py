@@ -93,7 +93,8 @@ def _cleaning(columns: Iterable[Column]) -> list[str]:
     replaced: list[str] = []
     for column in columns:
         blanks = [value for value in column.counts if not value.strip()]
-        if values := [*blanks, *unknown_values(column)][:_LISTED]:
+        strays = [value for value in column.counts if value.strip() in column.strays]
+        if values := [*dict.fromkeys([*blanks, *unknown_values(column), *strays])][:_LISTED]:
             unknown.append(f"# {key(column.name)} = {toml(values)}")
         ends = possible(column)
         if ends and column.numbers.size and not (ends[0] <= column.numbers[0] and column.numbers[-1] <= ends[1]):

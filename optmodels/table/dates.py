@@ -76,15 +76,26 @@ def formats_together(texts: Sequence[str]) -> tuple[str, ...]:
     >>> formats_together(["2021-03-01", "31.12.1999", "1999-12-31"])
     ('%Y-%m-%d', '%d.%m.%Y')
     """
+    found, rest = formats_and_rest(texts)
+    return () if rest else found
+
+
+def formats_and_rest(texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Formats that fit these texts, the one that fits most first, and the texts that none fits.
+
+    >>> formats_and_rest(["31.12.1999", "30.02.1999", "1.1.2000"])
+    (('%d.%m.%Y',), ('30.02.1999',))
+    """
     left, found = list(texts), list[str]()
     while left:
         fitting = {form: [text for text in left if _is_one(text, form)] for form in FORMATS}
         best = max(fitting, key=lambda form: len(fitting[form]))
         if not fitting[best]:
-            return ()
+            break
         found.append(best)
-        left = [text for text in left if text not in set(fitting[best])]
-    return tuple(found)
+        fits = set(fitting[best])
+        left = [text for text in left if text not in fits]
+    return tuple(found), tuple(left)
 
 
 def format_of(texts: Sequence[str], given: str | None = None) -> str:

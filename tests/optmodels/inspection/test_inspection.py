@@ -42,6 +42,8 @@ def of(*values: object, name: str = "thing") -> Inspection:
         ("seen", ["2021-03-01", "2021-03-01", "1999-12-31"], "dates", ("2021-03-01", "1999-12-31")),
         ("plz", ["01067", "01067", "-99", "80331"], "numbers for unknown", ("-99",)),
         ("at", ["10:48", "10:48", "23:05"], "dates", ("10:48", "23:05")),
+        ("born", ["31.12.1999", "1.3.1966", "2.3.1966", "30.02.1980"], "impossible dates", ("30.02.1980",)),
+        ("born", ["31.12.1999", "1.3.1966", "2.3.1966", "30.02.1980"], "dates", ("31.12.1999", "1.3.1966", "2.3.1966")),
         ("seen", ["03/04/2021", "03/04/2021", "05/06/2021"], "ambiguous dates", ("03/04/2021", "05/06/2021")),
         ("site", ["A", "A", "A"], "constant", ("A",)),
         ("dose", [str(i) for i in range(40)] + ["x 3"], "text among numbers", ("x 3",)),
@@ -63,6 +65,7 @@ def test_a_finding_names_the_column_and_the_values(
         ("age", ["9", "31", "99", "80", "99", "31", "9", "80"]),  # 99 is a likely age among these
         ("balance", ["-1", "-5", "9", "9", "-1", "-5"]),  # -1 is nothing special among negative numbers
         ("answer", ["No", "Data", "No", "Data"]),
+        ("line", ["0351-445-22", "089-22-13", "030-1-2", "030-1-2"] * 2),
     ],
 )
 def test_what_is_not_odd_is_not_told(name: str, values: list[str]) -> None:
