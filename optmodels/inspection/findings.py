@@ -131,7 +131,7 @@ def _unknown_numbers(column: Column) -> tuple[str, ...]:
 
 
 def _inconsistent(column: Column) -> Iterator[Finding]:
-    if column.type not in ("text", "boolean", "code"):
+    if column.type not in ("text", "boolean", "code", "date"):
         return
     other = spellings(column)
     if other:

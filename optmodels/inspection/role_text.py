@@ -99,7 +99,7 @@ def _cleaning(columns: Iterable[Column]) -> list[str]:
         ends = possible(column)
         if ends and column.numbers.size and not (ends[0] <= column.numbers[0] and column.numbers[-1] <= ends[1]):
             clip.append(f"# {key(column.name)} = {toml(list(ends))}")
-        if column.type in ("text", "boolean", "code") and (other := spellings(column)):
+        if column.type in ("text", "boolean", "code", "date") and (other := spellings(column)):
             replaced += [f"# [clean.replace.{key(column.name)}]"]
             replaced += [f"# {key(value)} = {toml(chosen)}" for value, chosen in list(other.items())[:_LISTED]]
     lines = ["", "# [clean.unknown]  # values to be read as missing", *unknown] if unknown else []
