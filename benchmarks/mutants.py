@@ -198,6 +198,24 @@ class _WithMistake(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         exec(compile(ast.fix_missing_locations(tree), str(self.mutant.path), "exec"), module.__dict__)
 
 
+class _Mistaken:
+    """Comes before pytest's own importer, which takes modules called `..._test` for tests and reads them itself."""
+
+    def __init__(self, mutant: Mutant | None) -> None:
+        self.mutant = mutant
+
+    def pytest_configure(self) -> None:
+        if self.mutant is not None:
+            sys.meta_path.insert(0, _WithMistake(self.mutant))
+
+    def pytest_collection(self) -> None:
+        """The first example that fails is enough: it is not made simpler."""
+        from hypothesis import Phase, settings
+
+        settings.register_profile("mutants", settings(), phases=(Phase.explicit, Phase.generate))
+        settings.load_profile("mutants")
+
+
 def tested(tests: Sequence[str], mutant: Mutant | None, seconds: float) -> bool:
     """Whether the tests pass, in a fork of this process, with the mistake or without one."""
     child = os.fork()
@@ -207,13 +225,12 @@ def tested(tests: Sequence[str], mutant: Mutant | None, seconds: float) -> bool:
         os.dup2(silent, 2)
         signal.alarm(int(seconds) + 1)
         _forget()
-        if mutant is not None:
-            sys.meta_path.insert(0, _WithMistake(mutant))
         import pytest
 
         code = 1
         try:
-            code = int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
+            words = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
+            code = int(pytest.main(words, plugins=[_Mistaken(mutant)]))
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

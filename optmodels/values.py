@@ -59,16 +59,22 @@ def _without_hidden_order(column: pd.Series) -> pd.Series:
 def _ranks(column: pd.Series) -> NDArray[np.int64]:
     """Rank of each value among the column's values; missing ones come last."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        codes = column.cat.codes.to_numpy(np.int64)
-        return np.where(codes < 0, len(column.cat.categories), codes)
+        codes, categories = column.cat.codes.to_numpy(np.int64), column.cat.categories
+        if column.dtype.ordered:
+            return np.where(codes < 0, len(categories), codes)
+        return _by_value(categories)[codes]  # which are in the order of appearance where a file is read
     try:
         codes, distinct = pd.factorize(column)
     except TypeError:  # lists and the like, in a column that is kept as it is
         codes, distinct = pd.factorize(column.map(repr))
-    rank = np.empty(len(distinct) + 1, np.int64)
-    rank[_sorted_places(pd.Index(distinct))] = np.arange(len(distinct))
-    rank[-1] = len(distinct)  # where the code -1 of a missing value points
-    return rank[codes]
+    return _by_value(pd.Index(distinct))[codes]
+
+
+def _by_value(distinct: pd.Index) -> NDArray[np.int64]:
+    """The rank of each of some values, and behind them that of a missing one, to which the code -1 points."""
+    rank = np.full(len(distinct) + 1, len(distinct), np.int64)
+    rank[_sorted_places(distinct)] = np.arange(len(distinct))
+    return rank
 
 
 def _sorted_places(values: pd.Index) -> NDArray[np.intp]:

@@ -199,8 +199,10 @@ def _in(frame: pd.DataFrame, made: pd.DataFrame) -> list[str]:
 
 
 def _released_as(frame: pd.DataFrame, roles: Roles, problem: Problem, solver: str, back: Back) -> bytes:
-    """The release of a frame as the command line makes it."""
-    found = solved_by_itself(problem.formulation.build(Table(frame, **roles).sorted(), seed=0), solver)
+    """The release of a frame as the command line makes it: texts of a file are categories in the order of the file."""
+    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name].dtype)]
+    read = frame.assign(**{name: pd.Categorical(frame[name], frame[name].dropna().unique()) for name in texts})
+    found = solved_by_itself(problem.formulation.build(Table(read, **roles).sorted(), seed=0), solver)
     return b"none" if found.labels is None else back(found.release().frame)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.trust.outcome import Outcome, kept
+from optmodels.errors import InputError
 from optmodels.solution import Solution
 from optmodels.verifier import beside, load_promise, verify
 
@@ -33,9 +34,22 @@ def released(solution: Solution) -> Iterator[Outcome]:
             promise = load_promise(beside(path))
             broken = verify(path, promise).broken
             yield "written releases keep their promise", kept(not broken, "; ".join(broken))
+            if ending == ".csv":
+                yield "mutation found: a cell written otherwise in a CSV", kept(_written_otherwise(path), "not found")
         for what, mutated in mutations(release.frame):
             mutated.to_parquet(path, index=False)
             yield f"mutation found: {what}", kept(bool(verify(path, promise).broken), "not found")
+
+
+def _written_otherwise(path: Path) -> bool:
+    """Whether a 0 before the first cell is noticed, which leaves a number what it is."""
+    head, line, rest = path.read_text(encoding="utf-8").partition("\n")
+    other = path.with_name("other.csv")
+    other.write_text(f"{head}{line}0{rest}", encoding="utf-8")
+    try:
+        return bool(verify(other, load_promise(beside(path))).broken)
+    except InputError:
+        return True
 
 
 def mutations(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from optmodels.table import Table
+from optmodels.table.roles import Roles
 
 SEARCHES = {
     "local_search": ["--solver", "local_search", "--option", "iterations=30"],
@@ -52,6 +53,16 @@ def test_processes_threads_and_orders_change_no_byte(tmp_path: Path, search: str
     one = _release(tmp_path / "data.csv", tmp_path / "one.csv", SEARCHES[search], 1, 1)
     two = _release(tmp_path / "rows.csv", tmp_path / "two.csv", SEARCHES[search], 2, 2)
     assert one == two
+
+
+def test_categories_in_the_order_in_which_a_file_has_them(tmp_path: Path) -> None:
+    frame, roles = _people(), Roles(quasi={"town": "categorical"}, sensitive="illness", others="keep")
+    orders = (frame, frame.iloc[::-1], frame.sample(frac=1, random_state=5))
+    for at, one in enumerate(orders):
+        one.replace("", "Rom").to_csv(tmp_path / f"{at}.csv", index=False)
+    first, *others = (Table.from_file(tmp_path / f"{at}.csv", roles=roles).sorted() for at in range(len(orders)))
+    for other in others:
+        assert (first.frame.astype(str) == other.frame.astype(str)).all(axis=None)
 
 
 def test_gaps_as_a_value_of_their_own_do_not_bring_back_the_order_of_rows() -> None:
