@@ -6,7 +6,7 @@ from optmodels.datasets import dataset, locate
 from optmodels.errors import InputError
 from optmodels.reproduce import mo_obam_alike, mo_obam_grid, mo_obam_learning, mo_obam_points, mo_obam_sepsis
 from optmodels.reproduce.mo_obam_verdicts import LOOK_ALIKE
-from optmodels.reproduce.report import Report
+from optmodels.reproduce.report import ClaimVerdict, Report
 from optmodels.reproduce.setting import Setting
 
 SOURCE = "Wei et al. 2025, MO-OBAM: multi-objective optimisation-based anonymisation"
@@ -27,12 +27,21 @@ def run(setting: Setting) -> Report:
     missing = _why_missing("adult") if "adult" in datasets else ""
     if missing:
         datasets = ("german",)
+    verdicts: list[ClaimVerdict] = []
+
+    def judge(about: list[ClaimVerdict]) -> None:
+        """What was stopped in its midst has no verdict; what was finished before keeps those that it has."""
+        verdicts.extend(() if setting.interruption.where else about)
+
     points, about_points = mo_obam_points.tables(setting, datasets)
+    judge(about_points)
     settings, partitions = mo_obam_grid.grid(setting, datasets)
     risks, about_risks = mo_obam_grid.tables(settings)
-    about_risks += mo_obam_grid.figure_3_verdicts(settings)
+    judge([*about_risks, *mo_obam_grid.figure_3_verdicts(settings)])
     alike, about_alike = mo_obam_alike.tables(setting, datasets, partitions)
+    judge(about_alike)
     learned, about_learned, protocols = mo_obam_learning.tables(setting, datasets, partitions)
+    verdicts += about_learned  # each says of how many splits it is
     shown = settings[settings["k"] == mo_obam_grid.SHOWN_K]
     panels = {name: shown[shown["dataset"] == name] for name in datasets if name in set(shown["dataset"])}
     panels.update((LOOK_ALIKE, one.frame) for one in learned if one.key == "table_b7")
@@ -50,7 +59,7 @@ def run(setting: Setting) -> Report:
             *(f"F1, {line}" for line in protocols),
         ),
         comparisons=(*points, *alike, *risks, *learned),
-        verdicts=() if setting.interruption.where else (*about_points, *about_alike, *about_risks, *about_learned),
+        verdicts=tuple(verdicts),
         remarks=(
             *_MISPRINTS,
             mo_obam_sepsis.DIFFERENT,

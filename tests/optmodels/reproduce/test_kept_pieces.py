@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -11,10 +13,13 @@ import pandas as pd
 import pytest
 
 from formulations import Mass
+from optmodels import dataset
 from optmodels.cli import reproduce as command
 from optmodels.errors import InputError
-from optmodels.reproduce import liang_samavi, mass, reproduce
+from optmodels.metrics.utility import Protocol, utility
+from optmodels.reproduce import liang_samavi, mass
 from optmodels.reproduce.kept_pieces import FOLDER, FinishedPiece, KeptPieces
+from optmodels.reproduce.kept_trials import learned
 from optmodels.reproduce.plain_pieces import from_plain, to_plain
 from optmodels.reproduce.setting import PieceError, Setting
 from solvers import solve
@@ -51,14 +56,13 @@ def test_whatever_studies_find_comes_back_as_it_was() -> None:
         to_plain([Path("somewhere")])
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_second_run_does_only_what_is_missing(tmp_path: Path, jobs: int) -> None:
-    first = Setting("miniature", jobs=jobs, kept=_kept(tmp_path))
+def test_a_second_run_does_only_what_is_missing(tmp_path: Path) -> None:
+    first = Setting("miniature", jobs=1, kept=pickle.loads(pickle.dumps(_kept(tmp_path))))  # as workers get it
     work = partial(_noted, notes=tmp_path)
     assert first.repeat(partial(work, fail=2), 4, "square") == [0, 1], "in order, until the one that failed"
     assert first.interruption.where == "square 2 of 4"
     assert first.interruption.failure == "ValueError: not today"
-    second = Setting("miniature", jobs=jobs, kept=_kept(tmp_path))
+    second = Setting("miniature", jobs=1, kept=_kept(tmp_path))
     assert second.repeat(work, 4, "square") == [0, 1, 4, 9]
     assert not second.interruption.where
     assert [(tmp_path / f"{number}").read_text() for number in range(4)] == ["x"] * 4
@@ -118,13 +122,14 @@ def test_the_command_goes_on_where_it_was_stopped(
 ) -> None:
     """The second of three solves fails: a report of what is there, exit code 1, and the same command does the rest."""
     monkeypatch.setenv("OPTMODELS_DATA", str(stand_ins))
-    solved, asked = liang_samavi._solved, []
+    asked = []
 
-    def fails_once(number: int, **of: object) -> object:
+    def fails_once(number: int, *, work: list[tuple[dict[str, object], str]], **_: object) -> dict[str, object]:
         asked.append(number)
         if number == 1 and asked.count(1) == 1:
             raise MemoryError("out of memory")
-        return solved(number, **of)  # type: ignore[arg-type]
+        instance, solver = work[number]
+        return {**instance, "solver": solver, "ours": 19.5, "bound": 19.0, "status": "feasible", "seconds": 0.1}
 
     monkeypatch.setattr(liang_samavi, "_solved", fails_once)
     line = ("reproduce", "liang-samavi", "--miniature", "--jobs", "1", "--out", "found")
@@ -166,8 +171,22 @@ def test_the_best_k_of_all_pieces_is_that_of_the_solver(monkeypatch: pytest.Monk
     assert best.values["score"] == pytest.approx(min(scores))
 
 
-def test_without_a_folder_nothing_is_kept(stand_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPTMODELS_DATA", str(stand_ins))
-    report = reproduce("liang-samavi", Setting("miniature", jobs=1))
-    assert report.complete
-    assert report.spent[0].pieces == report.spent[0].wanted
+def test_trials_are_pieces_and_as_many_count_as_are_done(tmp_path: Path) -> None:
+    """Stopped after two splits of four there is a result of two; another run has the other two, as if at once."""
+
+    def press(done: int, total: int, what: str) -> None:
+        if done == 2:
+            raise KeyboardInterrupt
+
+    table = dataset("german")
+    releases = {"by age": table.frame["age"].to_numpy() // 10}
+    protocol = Protocol(["nb"], ["f1"], splits=4, jobs=1)
+    first = Setting("full", jobs=1, on_step=press, kept=_kept(tmp_path))
+    assert learned(first, table, releases, protocol, "split").protocol.splits == 2
+    second = Setting("full", jobs=1, kept=_kept(tmp_path))
+    found, whole = learned(second, table, releases, protocol, "split"), utility(table, releases, protocol)
+    assert second.spent["split"].earlier == 2
+    pd.testing.assert_frame_equal(found.summary, whole.summary)
+    unscreened = learned(Setting("full", jobs=1), table, releases, replace(protocol, screen=False), "split")
+    assert unscreened.scores["train_accuracy"].isna().all()
+    pd.testing.assert_frame_equal(unscreened.summary, whole.summary)

@@ -12,7 +12,7 @@ import pytest
 from optmodels.errors import InputError
 from optmodels.reproduce import STUDIES, mo_obam, reproduce
 from optmodels.reproduce.mo_obam_points import MEASURES, beside_ours
-from optmodels.reproduce.report import beside, published
+from optmodels.reproduce.report import ClaimVerdict, beside, published
 from optmodels.reproduce.setting import Setting
 from tests.optmodels.cli.conftest import Run, run  # noqa: F401
 
@@ -185,6 +185,24 @@ def test_an_interrupted_study_reports_what_is_finished(
     assert "Interrupted at" in report.remarks[0]
     assert "run the same command again" in report.remarks[0]
     assert report.writers("{}")
+
+
+def test_what_was_finished_before_a_study_was_stopped_keeps_its_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = {name: ClaimVerdict(name, True, "as told") for name in ("points", "grid", "alike")}
+    empty = pd.DataFrame(columns=["dataset", *mo_obam.mo_obam_grid.KEYS])
+
+    def stopped(setting: Setting, datasets: tuple[str, ...]) -> object:
+        setting.interruption.where = "appendix B: front 1 of 2"
+        return empty, {}
+
+    monkeypatch.setattr(mo_obam.mo_obam_points, "tables", lambda *_: ([], [held["points"]]))
+    monkeypatch.setattr(mo_obam.mo_obam_grid, "grid", stopped)
+    monkeypatch.setattr(mo_obam.mo_obam_grid, "tables", lambda _: ([], [held["grid"]]))
+    monkeypatch.setattr(mo_obam.mo_obam_alike, "tables", lambda *_: ([], [held["alike"]]))
+    monkeypatch.setattr(mo_obam.mo_obam_learning, "tables", lambda *_: ([], [], []))
+    report = reproduce("mo-obam", Setting("miniature"))
+    assert report.verdicts == (held["points"],)
+    assert not report.complete
 
 
 def test_a_setting_checks_its_rounds() -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
+from optmodels.cli import app
 from optmodels.reproduce import STUDIES, aminifar, reproduce
 from optmodels.reproduce.report import Report, published
 from optmodels.reproduce.setting import Setting
@@ -43,35 +46,56 @@ real_data = pytest.mark.skipif("OPTMODELS_DATA" not in os.environ, reason="OPTMO
 
 
 @pytest.fixture(scope="module")
-def reports(stand_ins: Path) -> dict[str, Report]:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the commands are given."""
+    return tmp_path_factory.mktemp("commands")
+
+
+@pytest.fixture(scope="module")
+def reports(stand_ins: Path, folder: Path) -> dict[str, Report]:
     """Every study once, on stand-ins for the data that do not come with the package.
 
-    As a user has it: as many jobs as cores, and a terminal that is told of progress and cannot be sent to workers.
+    As a user has it: the command as it is printed, as many jobs as cores, and a terminal that is told of progress and
+    cannot be sent to workers.
     """
     terminal = threading.Lock()
+    found: dict[str, Report] = {}
 
     def on_step(done: int, total: int, what: str) -> None:
         with terminal:
             assert done <= total
 
+    def noted(name: str, setting: Setting) -> Report:
+        found[name] = reproduce(name, replace(setting, on_step=on_step))
+        return found[name]
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPTMODELS_DATA", str(stand_ins))
         patch.setenv("OPTMODELS_CORES", "2")
-        return {name: reproduce(name, Setting("miniature", on_step=on_step)) for name in STUDIES}
+        patch.chdir(folder)
+        patch.setattr("optmodels.reproduce.reproduce", noted)
+        for name in STUDIES:
+            result = CliRunner().invoke(app, ["reproduce", name, "--miniature"])
+            assert result.exit_code == 0, result.output
+    return found
 
 
-def test_every_study_gives_what_it_promises(reports: dict[str, Report]) -> None:
+def test_every_study_gives_what_it_promises(reports: dict[str, Report], folder: Path) -> None:
     assert set(reports) == set(PROMISED) == set(STUDIES)
     for name, report in reports.items():
         assert PROMISED[name] <= {one.key for one in report.comparisons} | set(report.figures), name
         assert report.protocol, name
         assert report.verdicts, name
+        assert report.complete, name
+        assert all(one.pieces == one.wanted for one in report.spent), name
         assert json.loads(json.dumps(report.to_dict(), default=str))["reproduction"] == name
         for one in report.comparisons:
             assert len(one.frame), f"{name}: {one.key}"
             assert one.frame.columns.is_unique
             assert set(one.columns) <= set(one.frame.columns), f"{name}: {one.key}"
             assert one.remark, f"{name} does not say why {one.key} differs"
+        written = {*(f"{one.key}.csv" for one in report.comparisons), *(f"{key}.html" for key in report.figures)}
+        assert {file.name for file in (folder / f"reproduction-{name}").iterdir()} == {*written, "report.json"}
 
 
 def test_ours_stand_beside_the_published_with_their_difference(reports: dict[str, Report]) -> None:
