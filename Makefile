@@ -9,7 +9,7 @@ install = $(BIN)/uv pip install --quiet --python $(BIN)/python --editable $(1) |
 # Every process of the tests would read our sources again where Python is told to keep no bytecode.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test matrix trust lowest lint clean
+.PHONY: demo test matrix trust coverage lowest lint clean
 
 demo: $(VENV)/.installed
 	$(BIN)/optmodels demo --out demo
@@ -25,6 +25,10 @@ matrix: $(VENV)/.installed-dev $(VENV)/.compiled
 # Is anything wrong ever released? Random tables against brute force, mutations, faults, damaged files; half an hour.
 trust: $(VENV)/.installed-dev $(VENV)/.compiled
 	$(BIN)/python -m benchmarks.trust --jobs $(WORKERS) --out trust.json
+
+# Which branches of the three packages the tests take; kernels are counted as plain Python, apart. An hour.
+coverage: $(VENV)/.installed-dev $(VENV)/.compiled
+	$(BIN)/python -m benchmarks.branches --jobs $(WORKERS)
 
 # The oldest versions of everything that pyproject.toml allows, in an environment of their own.
 lowest:
