@@ -112,7 +112,8 @@ def _html(report: Report, source: Mapping[str, str]) -> str:
     for place, one in enumerate(report.comparisons):
         told = (frame_table(one.frame, most=80), tag("p", one.remark, class_="soft") if one.remark else None)
         sections.append((one.title, f"table-{place}", joined(told)))
-    said = [tag("li", text) for text in (*report.protocol, *report.remarks)]
+    pieces = (f"Pieces: {one.described()}." for one in report.spent)
+    said = [tag("li", text) for text in (*report.protocol, *report.remarks, *pieces)]
     facts = [("scale", report.scale), ("seconds", number(round(report.seconds)))]
     sections.append(("How it was made", "making", joined((tag("ul", *said), signature(source, facts)))))
     return sheet(

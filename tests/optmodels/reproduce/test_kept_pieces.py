@@ -132,7 +132,7 @@ def test_the_command_goes_on_where_it_was_stopped(
         return {**instance, "solver": solver, "ours": 19.5, "bound": 19.0, "status": "feasible", "seconds": 0.1}
 
     monkeypatch.setattr(liang_samavi, "_solved", fails_once)
-    line = ("reproduce", "liang-samavi", "--miniature", "--jobs", "1", "--out", "found")
+    line = ("reproduce", "liang-samavi", "--miniature", "--jobs", "1", "--out", "found", "--report", "page.html")
     first = run(*line)
     assert first.exit_code == 1
     said = " ".join(first.output.split())
@@ -145,6 +145,7 @@ def test_the_command_goes_on_where_it_was_stopped(
     assert second.exit_code == 0, second.output
     assert asked == [0, 1, 2, 1]
     assert "solve, 3 of 3 (2 by earlier runs)" in " ".join(second.output.split())
+    assert "solve, 3 of 3 (2 by earlier runs)" in (tmp_path / "page.html").read_text()
     assert not (tmp_path / "found" / FOLDER).exists(), "nothing is left to go on with"
 
 
