@@ -157,6 +157,12 @@ def test_every_published_point_of_german_credit_has_ours_beside_it(reports: dict
     assert not (worse & table["dominated"]).any()
 
 
+def test_times_of_mass_are_in_its_table(reports: dict[str, Report]) -> None:
+    table = {one.key: one.frame for one in reports["mass"].comparisons}["table_5"]
+    assert (table["partition_seconds"] <= table["our_seconds"]).all()
+    assert (table["clock_seconds"] > 0).all()
+
+
 def test_verdicts_of_mass_are_about_its_tables(reports: dict[str, Report]) -> None:
     found = {one.claim: one for one in reports["mass"].verdicts}
     for claim, correlation in (("Privacy loss falls with k", "-1.00"), ("Information loss rises with k", "1.00")):
