@@ -206,6 +206,12 @@ def test_classes_have_as_many_values_as_they_must(asked: dict[str, Any], seed: i
             assert (counts[test.starts[j] : test.starts[j + 1]] > 0).sum() >= fewest_values(test, j)
 
 
+@pytest.mark.parametrize(("share", "values"), [(1.0, 1), (0.999, 2), (0.5, 2), (0.4999, 3), (1 / 3, 3), (0.26, 4)])
+def test_so_many_values_as_their_largest_shares_need(share: float, values: int) -> None:
+    test = Conditions(k=2, most_share=share).compile(table_of(0))
+    assert [fewest_values(test, j) for j in range(2)] == [values, values]
+
+
 def test_conditions_of_single_attributes_are_described_and_kept_apart() -> None:
     conditions = Conditions(k=2, t={"pay": 0.2}, t_distance={"pay": "ordered"}, beta=1.0, beta_kind={"pay": "enhanced"})
     assert (

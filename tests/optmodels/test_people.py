@@ -35,6 +35,14 @@ def test_people_of_classes() -> None:
     assert "patient" not in visits.frame.columns
 
 
+def test_people_where_nothing_is_sensitive() -> None:
+    plain = om.Table(VISITS.drop(columns="ill"), quasi={"age": "numeric"}, person="patient")
+    test = om.Conditions(k=2).compile(plain)
+    assert (test.people, test.codes.shape) == (0, (8, 1))
+    assert (test.of_records.people, test.of_records.codes.shape) == (-1, (8, 0))
+    assert test.take(np.array([0, 3])).with_k(3).distinct_l.tolist() == [3]
+
+
 def test_a_class_of_one_person_is_not_enough() -> None:
     problem = Microaggregation(k=2).build(table())
     one_person = np.array([0, 0, 0, 1, 1, 1, 1, 1])

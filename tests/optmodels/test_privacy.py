@@ -98,6 +98,17 @@ def test_hierarchical_emd_is_optimal_transport_in_the_tree_metric(tree, data):
     assert isclose(distance[0], expected, abs_tol=1e-9)
 
 
+@given(trees(), st.data())
+@settings(max_examples=40)
+def test_two_values_are_as_far_apart_as_the_level_on_which_they_meet(tree, data):
+    m = len(tree.values)
+    values = tree.values[data.draw(st.permutations(range(m)))]
+    one, other = (places.ravel() for places in np.indices((m, m)))
+    at = tree.codes(values)
+    expected = [tree.lca_level([at[a]], [at[b]])[0] / (tree.n_levels - 1) for a, b in zip(one, other, strict=True)]
+    assert np.allclose(Transport.hierarchical(tree, values).between(one, other), expected, atol=1e-12)
+
+
 def test_a_flat_hierarchy_is_the_equal_distance():
     flat = Hierarchy(["a", "b", "c"], [])
     found, overall = one_class(3, 1, 0), np.array([0.2, 0.3, 0.5])

@@ -58,6 +58,10 @@ def test_homogeneity_without_sensitive_attributes_and_with_one_called_total():
     assert risk.homogeneity(both)["total"] == 3
 
 
+def test_nobody_is_open_to_attacks_where_nothing_is_sensitive():
+    assert risk.skewness([], [], 2.0) == risk.similarity([], []) == 0
+
+
 def test_prosecutor_journalist_and_marketer():
     sizes = np.array([2, 3, 5])
     assert risk.prosecutor(sizes) == 1 / 2
@@ -81,3 +85,5 @@ def test_a_population_that_does_not_contain_the_release_is_refused():
         risk.population_sizes(sample, np.array([0, 0, 1]), pd.DataFrame({"age": [30, 40]}), ["age"])
     with pytest.raises(InputError, match="no column 'age'"):
         risk.population_sizes(sample, np.array([0, 0, 1]), pd.DataFrame({"years": [30]}), ["age"])
+    with pytest.raises(InputError, match="must contain the released table"):
+        risk.population_sizes(sample, np.array([0, 0, 1]), pd.DataFrame({"age": [30, 30, 30]}), ["age"])
