@@ -87,8 +87,6 @@ def _made(number: int, *, work: list[tuple[Work, int]], seed: int, steps: int) -
     table = load(name)
     head = {"dataset": name, "protection": protection, "k": k, "method": method, "seed": place}
     if method == AUTHORS:
-        if name == "adult" and place:
-            return None  # hours of it would tell no more
         problem = MoObam(k=k, n_clusters=int(parameter), objective="lambda", lam=lam).build(table)
         flight = Pso(swarm="authors", iterations=steps).flight(problem, seed + place)
         while flight.iterations < steps:
