@@ -15,8 +15,8 @@ from optmodels.table import Table
 class Microaggregation(Formulation):
     """Minimise SSE + gamma * mismatches, as a share of what one class would lose, under class-wise conditions.
 
-    Distances are taken in the table's scaling; gamma and the weights are the table's too. With numeric
-    quasi-identifiers only and standard scaling the loss is the classical SSE/SST.
+    A class has at least `k` records. Distances are taken in the table's scaling; gamma and the weights are the table's
+    too. With numeric quasi-identifiers only and standard scaling the loss is the classical SSE/SST.
 
     >>> import pandas as pd
     >>> from optmodels import Table

@@ -43,9 +43,9 @@ class Zheng(Solver):
 
     A class starts from a seed, takes the nearest record that still adds a missing sensitive value until it has l of
     them, and then the nearest records until it has k; near is near to its centroid as it stands. What is left when no
-    further class is possible joins the nearest classes. Seeds are `random`, or each the record `furthest` from the one
-    before: the better choice while l is easily met. Classes that break other conditions are merged with their nearest.
-    When time is over, what is left is cut at medians.
+    further class is possible joins the nearest classes. `seeds` are "random", or each the record "furthest" from the
+    one before: the better choice while l is easily met. Classes that break other conditions are merged with their
+    nearest. When time is over, what is left is cut at medians.
 
     >>> import pandas as pd
     >>> from formulations import Microaggregation

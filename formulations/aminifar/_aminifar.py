@@ -40,17 +40,17 @@ class Aminifar(Formulation):
     """Minimise the distance of records to the given centre of their class; every centre has a class.
 
     Give `k` (then there are n // k classes) or `n_clusters`. Sizes are n / n_clusters rounded down or up, or with
-    `sizes="at-least"` only k or more; where records may be left out, n may be as many fewer for the number of
-    classes and for the least size. A class holds at most alpha * (records of a sensitive value) / n_clusters
-    records of that value; with `soft` it may hold more at `penalty` for each time the average. Without alpha, the
-    default, it is the paper's baseline without diversity: say alpha, or l or t, to have any. It holds at least
-    floor * (records of the value) / n_clusters. `sensitive_value` is the value that alpha and floor are about, or
-    several, or these by the name of the attribute; unless told otherwise it is the 1 of a 0/1 flag and every value of
-    any other attribute. The conditions l and t of an attribute with two values are a floor and a cap as well, so that
-    k, l and t are one network. Centres are k-means' (the best of `n_init` starts, of fewer where the table is large),
-    or `centres` in the table's own units, or with `centres="free"` the means of the classes themselves, wherever
-    these turn out to be best. A categorical attribute counts by its weight times the share of the centre that has
-    another value.
+    `sizes="at-least"` only k or more; where records may be left out, n may be as many fewer for the number of classes
+    and for the least size. A class holds at most alpha * (records of a sensitive value) / n_clusters records of that
+    value; with `soft` it may hold more at `penalty` for each time the average. Without alpha, the default, it is the
+    paper's baseline without diversity: say alpha, or l or t, to have any. It holds at least floor * (records of the
+    value) / n_clusters. `sensitive_value` is the value that alpha and floor are about, or several, or these by the name
+    of the attribute; unless told otherwise it is the 1 of a 0/1 flag and every value of any other attribute. The
+    conditions l and t of an attribute with two values are a floor and a cap as well, so that k, l and t are one
+    network. Centres are k-means' (the best of `n_init` starts, of fewer where the table is large), or `centres` in the
+    table's own units, or with `centres="free"` the means of the classes themselves, wherever these turn out to be best.
+    `metric` is the distance, and `scaling` replaces the table's. A categorical attribute counts by its weight times the
+    share of the centre that has another value.
 
     >>> import pandas as pd
     >>> table = Table(pd.DataFrame({"age": [20, 21, 60, 61, 62, 63], "ill": [1, 1, 0, 0, 0, 1]}),

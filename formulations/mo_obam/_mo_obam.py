@@ -49,10 +49,10 @@ class MoObam(Formulation):
     the whole table, which no partition exceeds. MIN(IL) is `least_loss`, or else a bound below any loss: every
     record with its k - 1 nearest. A loss at or below it counts as a share of 0.
 
-    `n_clusters` fixes the number of classes; `gamma` (the weight of a categorical mismatch) and `scaling` replace
-    the table's, with `gamma_in='assignment'` only where records join the nearest centroid, while the loss keeps
-    the table's gamma, as in the authors' program; `least_entropy` gives bounds in bits, one for each sensitive
-    attribute.
+    Classes have at least `k` records, and `n_clusters` fixes their number; `gamma` (the weight of a categorical
+    mismatch) and `scaling` replace the table's, with `gamma_in='assignment'` only where records join the nearest
+    centroid, while the loss keeps the table's gamma, as in the authors' program; `least_entropy` gives bounds in bits,
+    one for each sensitive attribute.
 
     >>> import pandas as pd
     >>> from optmodels import Table

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_type_hints
 from optmodels import registry
 from optmodels.cli.promise import CONDITION_OPTIONS, PROMISES, option_of
 from optmodels.cli.values import spelled
-from optmodels.docstrings import prose, sentences_about
+from optmodels.docstrings import prose, said_about
 
 What = Literal["formulations", "solvers"]
 
@@ -30,7 +30,7 @@ def explained(what: What, name: str) -> dict[str, Any]:
             "typed": _typed(what, one.name, "..."),
             "takes": spelled(hints[one.name]),
             "default": "required" if one.default is one.default_factory is MISSING else one.default,
-            "about": sentences_about(one.name, said),
+            "about": said_about(one.name, kind),
         }
         for one in own
     ]

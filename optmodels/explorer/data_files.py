@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, replace
 from functools import cache, cached_property
-from inspect import getdoc
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -13,7 +12,7 @@ from optmodels import registry
 from optmodels.conditions import CONDITIONS, HOW, SensitiveConditions
 from optmodels.datasets import DATASETS
 from optmodels.datasets import frame as dataset_frame
-from optmodels.docstrings import prose, sentences_about
+from optmodels.docstrings import said_about
 from optmodels.errors import InputError
 from optmodels.inspection import Inspection, inspect_file, inspect_frame
 from optmodels.matrix import cells
@@ -160,7 +159,6 @@ def _formulation(name: str) -> dict[str, Any] | None:
         return None
     shared = {field.name for field in fields(SensitiveConditions)}
     own = [field for field in fields(kind) if field.name not in shared]
-    said = prose(getdoc(kind) or "")
     return {
         "name": name,
         "summary": kind.summary,
@@ -170,7 +168,7 @@ def _formulation(name: str) -> dict[str, Any] | None:
                 "type": str(field.type),
                 "default": None if field.default is MISSING else field.default,
                 "needed": field.default is MISSING and field.default_factory is MISSING,
-                "about": sentences_about(field.name, said),
+                "about": said_about(field.name, kind),
             }
             for field in own
         ],

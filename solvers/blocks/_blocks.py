@@ -36,10 +36,10 @@ _SIDE_BY_SIDE = ("local_search", "mondrian", "mdav")
 class Blocks(Solver):
     """Cut the table into blocks, solve each with `inner`, and put the classes together.
 
-    `inner` is any solver that takes the blocks; unless given it is local search where classes have a price, and what
-    'auto' would choose elsewhere. Classes whose number is prescribed, and their centres, are shared out with the
-    records. Where what a model optimises is no sum over blocks, they optimise a stand-in, which the details name; the
-    value is the whole problem's own.
+    A block has up to `block_size` records. `inner` is any solver that takes the blocks, with `inner_options`; unless
+    given it is local search where classes have a price, and what 'auto' would choose elsewhere. Classes whose number is
+    prescribed, and their centres, are shared out with the records. Where what a model optimises is no sum over blocks,
+    they optimise a stand-in, which the details name; the value is the whole problem's own.
 
     `cut` is "kd" (median cuts along the dearest attribute) or "strata" (every cut halves each combination of sensitive
     values, so that blocks mirror the table). k, l and t against the whole table's distribution hold for all classes,

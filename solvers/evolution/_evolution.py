@@ -58,12 +58,13 @@ class Evolution(FrontSolver):
     """A pymoo algorithm on a problem's centroids; every point returned satisfies the conditions, none is proven best.
 
     `memetic` adds local search: first for the ends of the front, then on members of the archive and in its gaps; with
-    up to a few thousand records also leaps into gaps by way of partitions that break the conditions.
-    `evaluations` counts decoded partitions, and local search by the work it takes: a sweep over n records as n / 10, a
-    round of ruin and recreate as the records of an average class, 40 + 0.3 n steps of a leap as one. Decisions met
-    before are remembered and not counted; a run that meets nothing else has converged. The generation under way is
-    finished, so that a few populations more than `evaluations` may be decoded. With it and without a time limit the
-    front is the same for the same seed.
+    up to a few thousand records also leaps into gaps by way of partitions that break the conditions. `evaluations`
+    counts decoded partitions, and local search by the work it takes: a sweep over n records as n / 10, a round of ruin
+    and recreate as the records of an average class, 40 + 0.3 n steps of a leap as one. Decisions met before are
+    remembered and not counted; a run that meets nothing else has converged. `population` is how many partitions a
+    generation has, and `n_centroids` how many classes each has at most, where their number is free; by default as many
+    as there are records for, up to a limit. The generation under way is finished, so that a few populations more than
+    `evaluations` may be decoded. With it and without a time limit the front is the same for the same seed.
     """
 
     requires: ClassVar[tuple[str, ...]] = ("pymoo",)

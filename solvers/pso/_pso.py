@@ -44,7 +44,7 @@ class Pso(FrontSolver):
     By default particles are mended before they are scored, so that all satisfy the conditions, scored around the
     means and modes of their classes, and the best is polished by local search. `faithful` is the paper's swarm as it
     stands, for comparison: random records as first centroids, the raw centroids released, too small classes only
-    penalised by `penalty` for each missing record. Its best particle may break k. It is particle in the details as
+    penalised by `penalty` for each missing record. Its best particle may break k. It is in the details as
     `faithful`, with its violations, and in words as `remark`; offered, and so returned, is only what satisfies the
     conditions. `Flight.best_labels` has its classes.
 
@@ -57,8 +57,10 @@ class Pso(FrontSolver):
     Categories move by the transfer function |v / sqrt(v^2 + 1)|: the chance that a coordinate takes the common best's
     category, or the own best's.
 
-    `evaluations`, where given, replaces `iterations`: scored particles, and polishing by the work it takes, if a share
-    of them affords it. Lambdas have equal parts, also of the time. The step under way is finished.
+    A swarm has `particles`, of at most `n_centroids` classes where their number is free; by default as many as there
+    are records for, up to a limit. `evaluations`, where given, replaces `iterations`, the steps of a swarm: scored
+    particles, and polishing by the work it takes, if a share of them affords it. Lambdas have equal parts, also of the
+    time. The step under way is finished.
 
     >>> import optmodels as om
     >>> from formulations import MoObam

@@ -8,6 +8,7 @@ from dataclasses import fields
 import pytest
 
 from optmodels import registry
+from optmodels.cli.explaining import explained
 from optmodels.cli.promise import CONDITION_OPTIONS
 
 
@@ -22,10 +23,19 @@ def test_every_parameter_of_a_formulation_is_there(run, name):
     assert f"--formulation {name}" in told
 
 
+@pytest.mark.parametrize(
+    ("what", "name"),
+    [("solvers", name) for name in registry.solver_names()]
+    + [("formulations", name) for name in registry.formulation_names()],
+)
+def test_every_parameter_is_explained(what, name):
+    silent = [one["name"] for one in explained(what, name)["parameters"] if len(one["about"].split()) < 5]
+    assert not silent
+
+
 def test_a_solver_is_explained_with_an_example_that_is_understood(run):
     found = json.loads(run("list", "solvers", "pso", "--json").output)
     assert found["example"].count("--option") == 1
-    assert any(one["about"] for one in found["parameters"])
     assert "--option" in run("list", "solvers", "pso").output
 
 
