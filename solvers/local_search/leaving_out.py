@@ -23,7 +23,8 @@ from solvers.local_search.construct import first_partition
 from solvers.local_search.descents import descent_for
 from solvers.local_search.search import Schedule, follow
 
-TURNS = 3
+SHARES = (0.6, 0.2, 0.2)  # of the time or of the rounds, turn by turn
+HOTTEST_AGAIN = 0.08  # temperature that later turns begin with: hot enough to mend what a change of members has left
 MOST_HOMES = 1_000_000_000  # records left out times records inside: some seconds
 MOST_TRIALS = 30  # of giving up other classes
 CELLS_OF_TRIALS = 30_000_000
@@ -34,7 +35,8 @@ def in_turns(
 ) -> bool:
     """Search in turns from a partition, some of whose records may be left out; whether it ended by itself."""
     price, labels, finished = compiled_price(priced), start, True
-    for turn in range(TURNS):
+    done = 0
+    for turn, share in enumerate(SHARES):
         kept = np.flatnonzero(labels != LEFT_OUT)
         inside = canonical(labels[kept])
         some, test = price.take(kept), priced.test.take(kept)
@@ -45,9 +47,13 @@ def in_turns(
             everyone[kept] = found
             return everyone
 
+        of_rest = share / sum(SHARES[turn:])
+        rounds = None if iterations is None else round((iterations - done) * of_rest)
+        done += rounds or 0
         schedule = Schedule(
-            seconds=None if run.time_limit is None else max(run.remaining / (TURNS - turn), 1e-3),
-            iterations=None if iterations is None else iterations // TURNS + (turn < iterations % TURNS),
+            seconds=None if run.time_limit is None else max(run.remaining * of_rest, 1e-3),
+            iterations=rounds,
+            hottest=HOTTEST_AGAIN if turn else Schedule.hottest,
         )
         try:
             finished = follow(
@@ -56,7 +62,7 @@ def in_turns(
         finally:
             run.offer(put_back(descent.best))
         run.interrupt.heed()
-        labels = who_pays(priced, put_back(descent.best), run.seed + turn)
+        labels = who_pays(priced, put_back(descent.best), run.seed + turn, lambda: run.expired)
         run.offer(labels)
     return finished
 
@@ -75,8 +81,10 @@ def mixed_enough(priced: Priced) -> Labels | None:
     return labels
 
 
-def who_pays(priced: Priced, labels: Labels, seed: int = 0) -> Labels:
+def who_pays(priced: Priced, labels: Labels, seed: int = 0, halted: Callable[[], bool] = lambda: False) -> Labels:
     """The same classes, some without those whose leaving saves more than it costs, some given up; never dearer.
+
+    Once halted, no others are given up.
 
     >>> import pandas as pd
     >>> from formulations import LiangSamavi
@@ -92,6 +100,8 @@ def who_pays(priced: Priced, labels: Labels, seed: int = 0) -> Labels:
     draw = np.random.default_rng(seed)
     cells = price_cells(priced)
     for _ in range(int(max(1, min(MOST_TRIALS, CELLS_OF_TRIALS // cells)))):
+        if halted():
+            break
         given_up = lighter(priced, at_home(priced, without_classes(priced, best, draw), priced.suppression.most))
         best = min(best, given_up, key=lambda found: worth(priced, found))
     return best
