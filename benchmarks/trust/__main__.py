@@ -24,6 +24,7 @@ from pathlib import Path
 
 from benchmarks.trust.damage import fuzzed
 from benchmarks.trust.faults import LATE, Lateness, faults
+from benchmarks.trust.nonsense import nonsense
 from benchmarks.trust.outcome import KEPT, Outcome
 from benchmarks.trust.properties import case
 
@@ -86,13 +87,14 @@ def main() -> int:
     tables_seconds = time.monotonic() - began
     if asked.fuzz:
         tally.note("damaged and hostile input", fuzzed(asked.fuzz, asked.first))
+        tally.note("damaged and hostile input", nonsense(max(1, asked.fuzz // 6), asked.first))
     if asked.faults:
         tally.note("faults", faults(asked.faults, lateness))
     tally.print()
     mutations, missed = tally.of("mutation found")
     certificates, wrong = tally.of("certificates")
     stopped, lost = tally.of(*(f"{name} during" for name in ("SIGINT", "SIGTERM", "SIGKILL")))
-    damaged, _ = tally.of("damaged", "requests")
+    damaged, _ = tally.of("damaged", "requests", "nonsense")
     seconds = time.monotonic() - began
     print(
         f"\n{tables:,} random tables in {tables_seconds:.0f} s with {asked.jobs} processes"
