@@ -13,7 +13,7 @@ from optmodels.testing import small_table
 from optmodels.testing.solvers import quick
 from solvers import bounded
 
-SECONDS = 0.4  # for each solver
+SECONDS = 0.25  # for each solver
 
 
 def posed(seed: int) -> Iterator[Problem]:
