@@ -61,10 +61,9 @@ class KeptPieces:
     def begun(self) -> bool:
         """Whether pieces are there of the study as it is asked for now, whatever code they were made by."""
         asked = {name: self.made_of.get(name) for name in ASKED}
-        for file in self._files():
-            said = _read(file)
-            return said is not None and {name: said["made_of"].get(name) for name in ASKED} == asked
-        return False
+        whole = (said for file in self._files() if (said := _read(file)) is not None)
+        first = next(whole, None)
+        return first is not None and {name: first["made_of"].get(name) for name in ASKED} == asked
 
     def get(self, what: str, number: int) -> FinishedPiece | None:
         """A finished piece, or None where there is none that can be used."""
@@ -98,8 +97,8 @@ class KeptPieces:
         write_whole(self._file(what, number), lambda draft: draft.write_text(text, encoding="utf-8"))
 
     def clear(self) -> None:
-        """Remove all pieces, and the folder if nothing else is in it."""
-        for file in self._files():
+        """Remove all pieces, drafts of some that a kill has left, and the folder if nothing else is in it."""
+        for file in (*self._files(), *self.folder.glob(".unfinished-*")):
             file.unlink(missing_ok=True)
         with suppress(OSError):
             self.folder.rmdir()

@@ -99,6 +99,11 @@ def test_a_damaged_piece_is_made_again_and_that_is_told(tmp_path: Path, damage: 
     file.write_text(damage(file.read_text()))
     assert kept.get("square", 0) is None
     assert "not whole, or changed since" in kept.told()[0]
+    kept.put("square", 1, FinishedPiece(7, 1.0, 1.0))
+    assert kept.begun(), "one is damaged, another is not"
+    (kept.folder / ".unfinished-1a2b.json").write_text("{")
+    kept.clear()
+    assert not kept.folder.exists()
 
 
 def test_a_failure_before_anything_is_found_is_an_error_that_says_where(tmp_path: Path) -> None:
