@@ -73,10 +73,16 @@ def _typical(column: pd.Series, name: str, by_mean: bool) -> Any:
     if column.isna().all():
         raise InputError(f"Column '{name}' has missing values only, so nothing can be imputed; give it no role.")
     if not by_mean:
-        value = column.mode().iloc[0]
+        found = column.mode()
+        value = min(found, key=level_text) if _in_no_order(column) else found.iloc[0]
         return value.item() if isinstance(value, np.generic) else value
     known = column.dropna()
     return fsum(known) / len(known)  # exact, so that the order of records does not matter
+
+
+def _in_no_order(column: pd.Series) -> bool:
+    """Whether a column has categories in whatever order, as those of a file are, in which a value appears first."""
+    return isinstance(column.dtype, pd.CategoricalDtype) and not column.dtype.ordered
 
 
 def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.Series, str]:
@@ -88,7 +94,7 @@ def _with_missing_level(column: pd.Series, name: str, roles: Roles) -> tuple[pd.
         )
     codes, distinct = factorized(column, name)
     texts = [level_text(value) for value in distinct]
-    if not isinstance(column.dtype, pd.CategoricalDtype):  # in the order of their words, not of the rows they came in
+    if not isinstance(column.dtype, pd.CategoricalDtype) or _in_no_order(column):  # in that of words, not of the rows
         order = np.array(sorted(range(len(texts)), key=texts.__getitem__), np.int64)
         texts = [texts[place] for place in order]
         codes = np.where(codes < 0, codes, np.argsort(order)[codes]) if len(order) else codes

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from optmodels.table import Table
+from optmodels.table.role_types import Missing
 from optmodels.table.roles import Roles
 
 SEARCHES = {
@@ -73,6 +74,18 @@ def test_gaps_as_a_value_of_their_own_do_not_bring_back_the_order_of_rows() -> N
     ]
     assert made[0].frame["illness"].tolist() == made[1].frame["illness"].tolist() == ["cold", "flu", "missing", "flu"]
     assert list(made[0].frame["illness"].cat.categories) == list(made[1].frame["illness"].cat.categories)
+
+
+@pytest.mark.parametrize("missing", ["impute", "category"])
+def test_gaps_in_a_file_are_filled_whatever_the_order_of_its_rows(tmp_path: Path, missing: Missing) -> None:
+    """The most frequent value of several, and a value of its own."""
+    roles = Roles(quasi={"town": "categorical"}, sensitive="s", missing=missing)
+    made = []
+    for rows in (["b,u", "a,v", ",u", "c,v"], ["c,v", ",u", "a,v", "b,u"]):
+        (tmp_path / "data.csv").write_text("\n".join(["town,s", *rows]) + "\n")
+        table = Table.from_file(tmp_path / "data.csv", roles=roles).sorted()
+        made.append((table.frame["town"].tolist(), table.codes.tolist(), table.sensitive_codes.tolist()))
+    assert made[0] == made[1]
 
 
 def test_people_do_not_bring_back_the_order_of_columns() -> None:
