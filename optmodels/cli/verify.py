@@ -18,6 +18,10 @@ def verify(
     original: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The data that it was made of, to compare with.")
     ] = None,
+    encoding: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="How the characters of --original are written; found out by default."),
+    ] = None,
     report: options.Report = None,
     json: Annotated[bool, typer.Option("--json", help="Print every check as JSON, and nothing else.")] = False,
 ) -> None:
@@ -35,7 +39,7 @@ def verify(
 
     said = promise or beside(release)
     check_outputs({"--report": report}, inputs=[release, said, original])
-    verdict = verified(release, load_promise(said), original=original)
+    verdict = verified(release, load_promise(said), original=original, encoding=encoding)
     if report is not None:  # also, and above all, of a release that breaks its promise
         write_together([(report, page_writer(page(verdict, release, source(str(release)))))])
     if json:

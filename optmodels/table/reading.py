@@ -7,7 +7,7 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypedDict
@@ -308,8 +308,16 @@ def _encoding(file: Path, sample: bytes, given: str | None) -> str:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
-        return "latin-1"
+        return _western(sample)
     return "utf-8-sig"
+
+
+def _western(sample: bytes) -> str:
+    """Latin-1, or what Windows writes in its place: the bytes by which they differ are no signs in Latin-1."""
+    with suppress(UnicodeDecodeError):
+        sample.decode("cp1252")
+        return "cp1252" if any(0x80 <= byte < 0xA0 for byte in sample) else "latin-1"
+    return "latin-1"
 
 
 def _sniff(lines: Sequence[str], separators: Sequence[str]) -> str:

@@ -54,20 +54,22 @@ def verify(
     promise: Mapping[str, Any],
     *,
     original: str | Path | None = None,
+    encoding: str | None = None,
     people: ArrayLike | None = None,
     whole: Mapping[str, Counts] | None = None,
 ) -> Verdict:
     """Check a release, a CSV or Parquet file or a folder of Parquet files, against what was promised of it.
 
     The `original` tells what a release alone does not: that it was made of it, and how far classes are from a whole of
-    which records were left out. Only the maker of a release knows whose its rows are (`people`, row by row) and what
-    the whole was like (`whole`, how many records have each value of an attribute) without reading it again.
+    which records were left out; its `encoding` is found out unless given. Only the maker of a release knows whose its
+    rows are (`people`, row by row) and what the whole was like (`whole`, how many records have each value of an
+    attribute) without reading it again.
 
     Raises:
         InputError: a file cannot be read, or the promise is none.
     """
     try:
-        return Verdict(tuple(_checks(Path(release), promise, original, people, whole)))
+        return Verdict(tuple(_checks(Path(release), promise, original, encoding, people, whole)))
     except OptmodelsError:
         raise
     except (KeyError, TypeError, AttributeError, IndexError, ValueError, ArithmeticError) as problem:
@@ -80,6 +82,7 @@ def _checks(
     release: Path,
     promise: Mapping[str, Any],
     original: str | Path | None,
+    encoding: str | None,
     people: ArrayLike | None,
     whole: Mapping[str, Counts] | None,
 ) -> Iterator[Check]:
@@ -118,7 +121,7 @@ def _checks(
         )
     compared = _Compared(whole, out)
     if original is not None:
-        found, wholes = against_original(Path(original), promise, as_is)
+        found, wholes = against_original(Path(original), promise, as_is, encoding)
         yield from found
         compared = _Compared(wholes, out)
     attributes = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import hashlib
 from collections.abc import Mapping
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
@@ -16,17 +18,20 @@ from optmodels.verifier.check import Check
 
 
 def against_original(
-    path: Path, promise: Mapping[str, Any], released: Mapping[str, Counts]
+    path: Path, promise: Mapping[str, Any], released: Mapping[str, Counts], encoding: str | None = None
 ) -> tuple[list[Check], Mapping[str, Counts] | None]:
     """The checks, and how many records of the original have each value of the sensitive attributes.
 
     `released` has how many rows have each text in the columns that are released as they are. Where values were filled
-    in, cleaned or binned on the way, the original does not say what the whole was like: then it is None.
+    in, cleaned or binned on the way, the original does not say what the whole was like: then it is None. How the
+    original's characters are written is found out unless given.
     """
     checks = [_same_file(path, promise["data"])]
     if not path.is_file() or path.suffix.lower() not in (".csv", ".parquet"):
         raise InputError(f"--original '{path}' must be the CSV or Parquet file that the release was made of.")
-    columns = read_cells(path, _separator(path, [*promise["columns"], *promise["dropped"]]))
+    written = "utf-8" if path.suffix.lower() != ".csv" else _encoding(path, encoding)
+    separator = _separator(path, [*promise["columns"], *promise["dropped"]], written)
+    columns = read_cells(path, separator, written)
     leaked = [name for name in promise["dropped"] if name in promise["columns"]]
     named = "none of them" if not leaked else ", ".join(leaked)
     checks.append(Check("columns left out", ", ".join(promise["dropped"]) or "none", named, not leaked))
@@ -67,11 +72,30 @@ def _same_file(path: Path, data: Mapping[str, Any]) -> Check:
     return Check("data", f"SHA-256 {data['sha256'][:12]}", found[:12], found == data["sha256"])
 
 
-def _separator(path: Path, names: list[str]) -> str:
+def _encoding(path: Path, given: str | None) -> str:
+    """How the characters of a CSV are written: as is said, or else the first way that makes sense of all of them."""
+    if given is not None:
+        try:
+            name = codecs.lookup(given).name
+        except LookupError as problem:
+            raise InputError(f"There is no encoding '{given}'; try 'utf-8', 'latin-1' or 'cp1252'.") from problem
+        return "utf-8-sig" if name == "utf-8" else name
+    with open(path, "rb") as file:
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16"
+    for name in ("utf-8-sig", "cp1252"):
+        with suppress(UnicodeDecodeError), open(path, encoding=name) as file:
+            for _ in file:
+                pass
+            return name
+    return "latin-1"
+
+
+def _separator(path: Path, names: list[str], encoding: str) -> str:
     """What parts the cells of a CSV: the character by which its first line has these names in it."""
     if path.suffix.lower() != ".csv":
         return ","
-    with open(path, encoding="utf-8", errors="replace", newline="") as file:
+    with open(path, encoding=encoding, errors="replace", newline="") as file:
         line = file.readline()
     candidates = (",", ";", "\t", "|")
     return max(candidates, key=lambda one: len(set(names) & set(next(csv.reader([line], delimiter=one), []))))

@@ -81,7 +81,7 @@ class Cells:
         return {text: count for text, count in zip(self.texts, found, strict=True) if count}
 
 
-def read_cells(path: Path, separator: str = ",") -> dict[str, Cells]:
+def read_cells(path: Path, separator: str = ",", encoding: str = "utf-8") -> dict[str, Cells]:
     """The columns of a CSV or Parquet file by their names.
 
     Raises:
@@ -89,7 +89,7 @@ def read_cells(path: Path, separator: str = ",") -> dict[str, Cells]:
     """
     try:
         if path.suffix.lower() == ".csv":
-            return _of_csv(path, separator)
+            return _of_csv(path, separator, encoding)
         _check_room(path)
         frame = pd.read_parquet(path)
         if set(pyarrow.parquet.read_schema(path).names) != set(frame.columns):  # an index is written like any column
@@ -99,7 +99,7 @@ def read_cells(path: Path, separator: str = ",") -> dict[str, Cells]:
         raise InputError(f"Cannot read '{path}': {problem.strerror or problem}.") from problem
     except (ValueError, TypeError, KeyError, csv.Error, MemoryError) as problem:  # also of parsers and of Arrow
         reason = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-        raise InputError(f"'{path}' is no release that can be read: {reason}") from problem
+        raise InputError(f"'{path}' cannot be read as a table: {reason}") from problem
 
 
 def _check_room(path: Path) -> None:
@@ -109,15 +109,15 @@ def _check_room(path: Path) -> None:
         raise ValueError(f"it has {said.num_rows:,} rows, more than fit into memory.")
 
 
-def _of_csv(path: Path, separator: str) -> dict[str, Cells]:
-    with open(path, encoding="utf-8", newline="") as file:
+def _of_csv(path: Path, separator: str, encoding: str) -> dict[str, Cells]:
+    with open(path, encoding=encoding, newline="") as file:
         names = next(csv.reader(file, delimiter=separator), [])
     if len(set(names)) < len(names):
         raise ValueError("two of its columns have the same name.")
     frame = pd.read_csv(
         path,
         sep=separator,
-        encoding="utf-8",
+        encoding=encoding,
         dtype=object,  # of categories pandas makes numbers where it can: 01 and 1 would be one
         na_filter=False,
         skip_blank_lines=False,

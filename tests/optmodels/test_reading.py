@@ -93,6 +93,12 @@ def test_latin_1_far_into_a_file(tmp_path: Path) -> None:
         read_frame(file, text=["town"], encoding="ascii")
 
 
+def test_signs_that_only_windows_has(tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_bytes("town,cost\nKöln,5 €\n".encode("cp1252"))
+    assert read_frame(file)["cost"].tolist() == ["5 €"]
+
+
 def test_one_column(tmp_path: Path) -> None:
     (tmp_path / "ages.csv").write_text("age\n31\n45\n")
     assert read_frame(tmp_path / "ages.csv")["age"].tolist() == [31, 45]

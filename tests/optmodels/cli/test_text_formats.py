@@ -39,6 +39,9 @@ def test_anonymize_pareto_release_audit_and_inspect(run, german, tmp_path):
     )
     assert column(tmp_path / "release.csv", "wert") == sorted(row.split(";")[4] for row in original.splitlines()[1:])
     assert all("," in number for number in column(tmp_path / "release.csv", "größe"))
+    checked = run("verify", "release.csv", "--original", german)
+    assert checked.exit_code == 0, checked.output
+    assert run("verify", "release.csv", "--original", german, "--encoding", "utf-16").exit_code == 1
     again = run("anonymize", german, "--roles", "roles.toml", *quick, "--out", "again.csv")
     assert again.exit_code == 0, again.output
     assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "release.csv").read_bytes()
