@@ -51,6 +51,8 @@ def numeric_column(column: pd.Series, name: str) -> pd.Series:
 
 def level_column(column: pd.Series, name: str) -> pd.Series:
     """The column as plain text, numbers or categories, fit to be numbered; dates and intervals become text."""
+    if isinstance(column.dtype, pd.BooleanDtype) and column.isna().any():  # as numbers they would be 0 and 1
+        column = column.astype(object).where(column.notna(), None)
     plain = _plain(column, name)
     if isinstance(plain.dtype, pd.CategoricalDtype):
         if _holds_dates(plain.cat.categories):

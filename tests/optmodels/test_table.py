@@ -141,6 +141,12 @@ def test_what_counts_as_numbers(values: pd.Series) -> None:
     assert table.frame["x"].dtype.kind in "iuf"
 
 
+def test_booleans_with_gaps_stay_words() -> None:
+    frame = pd.DataFrame({"smokes": pd.array([True, None, False] * 2, dtype="boolean")})
+    table = Table(frame, quasi={"smokes": "categorical"}, missing="category")
+    assert table.frame["smokes"].tolist() == ["True", "missing", "False"] * 2
+
+
 def test_booleans_are_numbers_too() -> None:
     assert column([True, False]).values.ravel().tolist() == [1, 0]
     assert column([True, False], "categorical").levels["x"].tolist() == [False, True]
