@@ -15,6 +15,7 @@ from optmodels.centroids.mending import mend_classes, records_lacking
 from optmodels.centroids.nearest import assign
 from optmodels.centroids.units import Ints, Units, count
 from optmodels.conditions import ClassTest, distance_from_table
+from optmodels.halting import Flag
 from optmodels.kernels import kernel, part
 from optmodels.price import Codes, Floats
 
@@ -41,9 +42,13 @@ class Partitions(NamedTuple):
 
 @kernel(nogil=True)
 def decode_all(
-    units: Units, test: ClassTest, asked: AlsoMeasured, numeric: Floats, codes: Codes, fixed: bool, mend: bool
-) -> Partitions:
-    """Decode and measure matrices of centroids, numeric (m, centroids, d) and codes (m, centroids, c)."""
+    units: Units, test: ClassTest, asked: AlsoMeasured, numeric: Floats, codes: Codes, fixed: bool, mend: bool,
+    halt: Flag,
+) -> Partitions:  # fmt: skip
+    """Decode and measure matrices of centroids, numeric (m, centroids, d) and codes (m, centroids, c).
+
+    Once the flag is raised classes are mended no further.
+    """
     found: Partitions = _unmeasured(test, asked, np.empty((len(numeric), len(units.counts)), np.int32))
     for i in range(len(numeric)):
         labels = found.labels[i]
@@ -52,7 +57,7 @@ def decode_all(
         assign(units, numeric[i], codes[i], labels)
         count(units, labels, sizes, counts)
         if mend:
-            found.missing[i] = mend_classes(units, test, numeric[i], codes[i], fixed, labels, sizes, counts)
+            found.missing[i] = mend_classes(units, test, numeric[i], codes[i], fixed, labels, sizes, counts, halt)
         else:
             found.missing[i] = records_lacking(test, sizes, counts, fixed)
         _measure(units, test, asked, found, i, sizes, counts)

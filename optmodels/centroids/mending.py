@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from optmodels.centroids.nearest import nearest_open
 from optmodels.centroids.units import Ints, Units, cost
 from optmodels.conditions import ClassTest, meets, only_size
+from optmodels.halting import Flag
 from optmodels.kernels import part
 from optmodels.nearest_lists import keep_nearest
 from optmodels.price import Codes, Floats
@@ -32,12 +33,13 @@ def records_lacking(test: ClassTest, sizes: Ints, counts: NDArray[np.int64], fix
 @part
 def mend_classes(
     units: Units, test: ClassTest, numeric: Floats, codes: Codes, fixed: bool,
-    labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64],
+    labels: NDArray[np.int32], sizes: Ints, counts: NDArray[np.int64], halt: Flag,
 ) -> int:  # fmt: skip
     """Make every class meet the conditions; returns how many records are missing where that proved impossible.
 
     From the smallest broken class on: one that is nearly large enough draws in its nearest units from classes that
     can spare them, any other is dissolved into the nearest classes. With a fixed number of classes none is dissolved.
+    Once the flag is raised it stays as it is.
     """
     m, simple = len(sizes), only_size(test)  # where only sizes matter they are looked at here: a call costs more
     open_to = np.ones(m, np.bool_)  # centroids that may still have a class
@@ -51,11 +53,13 @@ def mend_classes(
         for c in range(m):
             if open_to[c] and not tried[c]:
                 broken[c] = sizes[c] < test.k or not (simple or meets(test, counts[c], sizes[c]))
-        if not broken.any():
+        if not broken.any() or halt[0]:
             break
         places = np.flatnonzero(broken)
         for c in places[np.argsort(sizes[places], kind="mergesort")]:
-            if alive == 1 or meets(test, counts[c], sizes[c]):  # what was dissolved before it may have mended it
+            if (
+                alive == 1 or halt[0] or meets(test, counts[c], sizes[c])
+            ):  # what was dissolved before it may have mended it
                 continue
             worth_completing = fixed or sizes[c] >= _WORTH_COMPLETING * test.k
             if worth_completing and _complete(units, test, numeric, codes, c, labels, sizes, counts):

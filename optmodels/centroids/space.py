@@ -191,13 +191,14 @@ class CentroidSpace:
     def _decoded(self, units: Units, asked: AlsoMeasured, matrices: Matrices, mend: bool) -> Partitions:
         many, each = len(matrices.numeric), max(1, len(units.counts))
         workers = 1 if many * each < _FEW else cores()
-        step = max(2, min(_PIECE // (workers * each), ceil(many / workers)))
+        step = max(1, min(_PIECE // (workers * each), ceil(many / workers)))
 
         def decoded(at: int) -> Partitions:
             piece = matrices.only(slice(at, at + step))
-            if at and self.halt[0]:
+            halt = self.halt if many > 1 else lowered()  # who asks for one decision wants to know what it is
+            if halt[0]:
                 return _given_up(units, self.test, asked, len(piece.numeric))
-            found: Partitions = decode_all(units, self.test, asked, *piece, self.fixed, mend)
+            found: Partitions = decode_all(units, self.test, asked, *piece, self.fixed, mend, halt)
             return found
 
         starts = range(0, max(1, many), step)

@@ -150,6 +150,8 @@ class Pso(FrontSolver):
                     remark = f"The {self._whose} swarm's best particle {_words(particle)}."
                     run.details.update(faithful=particle, remark=remark)
         run.stop = Stop.ITERATIONS if run.seconds < budget.fly_until else Stop.TIME
+        if run.labels is None and run.expired and not self.unmended:
+            run.offer(np.zeros(problem.n, np.int64))  # not one particle could be mended in time
         if run.labels is not None and (better := self.polished(intensifier, run, run.labels, budget)):
             run.details.update(evaluations=used + better.evaluations)
             run.offer(better.labels)
@@ -274,8 +276,10 @@ class Swarms:
         limit = self.options.evaluations
         for place in range(len(self.options.lambdas)):
             if self.run.expired or (limit is not None and self.evaluations >= limit):
-                return
+                break
             self._fly(place)
+        if not len(self.standing.archive) and self.run.expired and not self.options.unmended:
+            self.standing.judge(np.zeros(self.problem.n, np.int64))  # not one particle could be mended in time
 
     def _fly(self, place: int) -> None:
         weight = self.options.lambdas[place]

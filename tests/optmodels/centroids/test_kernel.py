@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from formulations import Microaggregation, MoObam
 from optmodels.centroids.centres import centred_prices
-from optmodels.centroids.kernel import AlsoMeasured
+from optmodels.centroids.kernel import AlsoMeasured, decode_all
 from optmodels.centroids.measures import Measures
 from optmodels.centroids.space import CentroidSpace
 from optmodels.partition import class_sizes
@@ -199,7 +199,9 @@ def test_pieces_do_not_matter_and_those_without_time_are_not_feasible(monkeypatc
         assert (one == other).all()
     space.halt[0] = 1
     halted = space.decode(decisions).partitions
-    done = halted.missing == 0
-    assert 0 < done.sum() < len(decisions)
-    assert (halted.labels[done] == whole.labels[done]).all()
-    assert np.isinf(halted.prices[~done]).all()
+    assert halted.missing.all()
+    assert np.isinf(halted.prices).all()
+    assert (space.decode(decisions[:1]).partitions.labels == whole.labels[:1]).all()  # one is done in any case
+    mended = decode_all(space._coarse.units, space.test, AlsoMeasured(np.zeros(0), False),
+                        *space.matrices(decisions), False, True, space.halt)  # fmt: skip
+    assert (mended.missing > 0).sum() > (whole.missing > 0).sum()  # raised within, classes are left as they are
