@@ -26,18 +26,22 @@ def offer_tolerated(proof: Proof, certificate: Certificate, classes: list[Ints])
     instance = proof.instance
     if instance.left_out or proof.run.labels is None:
         return False
-    known = {members.tobytes(): members for members in (*classes, *instance.classes(proof.run.labels))}
+    incumbent = instance.classes(proof.run.labels)
+    known = {members.tobytes(): members for members in (*classes, *incumbent)}
     costs = {key: float(reduced_cost(instance.types, certificate.duals, one)) for key, one in known.items()}
-    prices = {key: instance.price(one) for key, one in known.items()}
+    worst = min(0.0, *costs.values()) * instance.most_classes
+    start, best = proof.master.dual_value(certificate.duals), sum(map(instance.price, incumbent))
+    rounding = _ROUNDING * (abs(best) + abs(start)) - worst
+    # what no partition better than the incumbent has room for
+    known = {key: members for key, members in known.items() if start + worst + costs[key] < best + rounding}
     holding: list[list[bytes]] = [[] for _ in range(instance.n_types)]
     for key in sorted(known, key=costs.__getitem__):
         for t in np.unique(known[key]).tolist():
             holding[t].append(key)
+    choices = np.array([len(one) for one in holding])
     counts = {key: np.bincount(one, minlength=instance.n_types) for key, one in known.items()}
-    worst = min(0.0, *costs.values()) * instance.most_classes
-    start = proof.master.dual_value(certificate.duals)
-    best, nodes = sum(prices[one.tobytes()] for one in instance.classes(proof.run.labels)), 0
     stack: list[tuple[Ints, float, list[bytes]]] = [(instance.types.copies.copy(), start, [])]
+    nodes = 0
     while stack:
         left, cost, chosen = stack.pop()
         nodes += 1
@@ -45,13 +49,13 @@ def offer_tolerated(proof: Proof, certificate: Certificate, classes: list[Ints])
             return False
         waiting = np.flatnonzero(left)
         if not len(waiting):
-            total = sum(prices[key] for key in chosen)
+            total = sum(instance.price(known[key]) for key in chosen)
             if total < best and instance.n_classes in (None, len(chosen)):
                 best = total
                 proof.offer([known[key] for key in chosen])
             continue
-        record = int(waiting[0])
-        limit = best + _ROUNDING * (abs(best) + abs(start)) - worst
+        record = int(waiting[np.argmin(choices[waiting])])
+        limit = best + rounding
         for key in holding[record]:
             if cost + costs[key] >= limit:
                 break
