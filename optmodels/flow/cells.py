@@ -13,7 +13,7 @@ from optmodels.kernels import kernel, part
 _OF_A_CELL = 32  # centres, at most
 
 
-class Cells(NamedTuple):
+class CentreCells(NamedTuple):
     """Centres sorted so that those of a cell stand together, and the box around each cell."""
 
     order: Ints  # (m) which centre stands where
@@ -33,7 +33,7 @@ class ClassPoints(NamedTuple):
     within: Floats  # (classes) what squared distances add up to beyond those from the mean
 
 
-def in_cells(centres: Floats) -> Cells:
+def in_cells(centres: Floats) -> CentreCells:
     """The centres in cells, cut at the median of the widest side.
 
     >>> in_cells(np.arange(100.0)[:, None]).low.ravel()
@@ -54,7 +54,7 @@ def in_cells(centres: Floats) -> Cells:
     starts = np.cumsum([0, *map(len, done)])
     placed = centres[order]
     low, high = np.minimum.reduceat(placed, starts[:-1]), np.maximum.reduceat(placed, starts[:-1])
-    return Cells(order, np.ascontiguousarray(placed.T), starts, low, high)
+    return CentreCells(order, np.ascontiguousarray(placed.T), starts, low, high)
 
 
 def classes_of(points: Floats, order: Ints, starts: Ints) -> ClassPoints:
@@ -68,7 +68,7 @@ def classes_of(points: Floats, order: Ints, starts: Ints) -> ClassPoints:
 @kernel(nogil=True)
 def cheapest_centres(
     classes: ClassPoints,
-    cells: Cells,
+    cells: CentreCells,
     metric: int,
     prices: Floats,
     rows: Ints,

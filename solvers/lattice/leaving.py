@@ -22,7 +22,7 @@ Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Leaving:
+class LeavingOut:
     """What leaving out adds to the costs of some levels, and whom it is done to.
 
     Attributes:
@@ -42,7 +42,7 @@ def only_counts(test: ClassTest) -> bool:
     return none and not len(test.most_shares)
 
 
-def leaving(lattice: Lattice, groups: Labels, costs: Floats) -> Leaving:
+def leaving(lattice: Lattice, groups: Labels, costs: Floats) -> LeavingOut:
     """Who is left out of groups of equal records, which cost so much each, and what that adds."""
     test, most, price = lattice.test, lattice.most_left_out, lattice.left_out_price
     sizes, (order, starts) = class_sizes(groups), members(groups)
@@ -51,10 +51,10 @@ def leaving(lattice: Lattice, groups: Labels, costs: Floats) -> Leaving:
     nobody = np.zeros(len(groups), np.bool_)
     if most == 0:  # then what is broken here is so on all levels below, since merging mends
         added = inf if broken_classes(test, order, starts).any() else 0.0
-        return Leaving(added, added, nobody)
+        return LeavingOut(added, added, nobody)
     room = most - int(sizes[hopeless].sum())
     if room < 0:
-        return Leaving(inf, inf, nobody)
+        return LeavingOut(inf, inf, nobody)
     forced = -float(sizes[hopeless] @ gains[hopeless])
     tempting = np.flatnonzero(~hopeless & (gains > 0))
     tempting = tempting[np.argsort(-gains[tempting], kind="stable")]
@@ -62,7 +62,7 @@ def leaving(lattice: Lattice, groups: Labels, costs: Floats) -> Leaving:
     broken = hopeless if only_counts(test) else _broken(test, order, starts)
     room = most - int(sizes[broken].sum())
     if room < 0:
-        return Leaving(inf, least, nobody)
+        return LeavingOut(inf, least, nobody)
     out = np.where(broken, sizes, 0)
     for group in tempting[~broken[tempting]].tolist():
         some = max(int(sizes[group]) - test.k, 0) if test.only_size else 0
@@ -70,7 +70,7 @@ def leaving(lattice: Lattice, groups: Labels, costs: Floats) -> Leaving:
         room -= int(out[group])
     place = np.empty(len(groups), np.int64)
     place[order] = np.arange(len(groups)) - np.repeat(starts[:-1], sizes)
-    return Leaving(-float(out @ gains), least, np.asarray(place < out[groups]))
+    return LeavingOut(-float(out @ gains), least, np.asarray(place < out[groups]))
 
 
 def _hopeless(test: ClassTest, groups: Labels, sizes: Counts) -> NDArray[np.bool_]:
