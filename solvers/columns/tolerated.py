@@ -14,7 +14,7 @@ from solvers.columns.generation import Certificate
 from solvers.columns.instance import Ints
 from solvers.columns.proof import Proof
 
-_NODES = 20_000
+_NODES = 5_000
 _ROUNDING = 1e-13  # of what is added up
 
 
