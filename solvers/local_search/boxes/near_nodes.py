@@ -1,8 +1,8 @@
 """Records that are cheap to release together through hierarchies: lists by sorting, then by neighbours of neighbours.
 
 What two records cost together is no distance in a space of few dimensions. Records that agree in some attributes, or
-in nodes above them, are found by sorting with the attributes in a random order and on random levels; who is near to a
-near record is tried next, which finds nearly all of the rest.
+in nodes above them, are found by sorting with the attributes in a random order and on random levels of few nodes; who
+is near to a near record is tried next, which finds nearly all of the rest.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from optmodels.halting import Flag, lowered
 from optmodels.kernels import kernel, part
 from optmodels.price import node_cost
 
-ORDERS = 6
+ORDERS = 20
 WINDOW = 20
-DESCENTS = 2
+DESCENTS = 1
+# One attribute with many values would decide an order alone: those with few leave something to say to the next ones.
+MOST_NODES = 24
+PARTS = (2, 4, 8, 16, 32)
 
 Floats = NDArray[np.float64]
 
@@ -34,21 +37,30 @@ def nearest_by_nodes(
     lists[:, 0] = np.arange(n)
     costs = np.full((n, length), np.inf)
     costs[:, 0] = 0.0
-    levels = climbs.shape[1] // 2
+    if halt[0]:
+        return lists
+    keys = [_sorted_by(points[:, j], j < plain, climbs) for j in range(d)]
     for _ in range(ORDERS):
         if halt[0]:
             return lists
-        keys = []
-        for j in generator.permutation(d).tolist():
-            column = points[:, j]
-            level = int(generator.integers(-1, levels - 1)) if j >= plain and levels > 1 else -1
-            # the last leaf of a node stands for the node; on the lowest level the leaf stands for itself
-            keys.append(column if level < 0 else climbs[column.astype(np.int64), level])
-        order = np.lexsort(keys) if keys else np.arange(n)
+        chosen = [keys[j][int(generator.integers(len(keys[j])))] for j in generator.permutation(d).tolist()]
+        order = np.lexsort(chosen) if chosen else np.arange(n)
         compare_windows(points, plain, climbs, order, WINDOW, lists, costs, halt)
     for _ in range(DESCENTS):
         compare_neighbours(points, plain, climbs, lists.copy(), lists, costs, halt)
     return lists
+
+
+def _sorted_by(column: Floats, plain: bool, climbs: Floats) -> list[Floats]:
+    """What points may be sorted by in one attribute: nodes on each level that has few, or equal parts of its range."""
+    if plain:
+        width = float(np.ptp(column)) or 1.0
+        return [np.floor((column - column.min()) / width * parts) for parts in PARTS]
+    leaves = column.astype(np.int64)
+    # the last leaf of a node stands for the node
+    levels = [column, *(climbs[leaves, level] for level in range(climbs.shape[1] // 2))]
+    few = [nodes for nodes in levels if 2 <= len(np.unique(nodes)) <= MOST_NODES]
+    return few or [column]
 
 
 @part
