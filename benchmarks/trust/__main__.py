@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 from collections import Counter
@@ -70,6 +71,8 @@ def main() -> int:
     given.add_argument("--seconds", type=float, default=1800.0, help="no new table after so long")
     given.add_argument("--out", type=Path)
     asked = given.parse_args()
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as of whoever a shell starts in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # or commands would take no notice of Ctrl-C either
     began, tally, lateness, tables = time.monotonic(), Count(), Lateness(), 0
     if asked.tables:
         with get_context("spawn").Pool(asked.jobs, maxtasksperchild=2000) as pool:

@@ -89,8 +89,11 @@ class Place:
         self.close_worker()
         self._said.close()
 
-    def close_worker(self) -> None:
-        """End the worker, if there is one; its input ends, so it takes its run with it."""
+    def close_worker(self, *, starting: bool = False) -> None:
+        """End the worker, if there is one; its input ends, so it takes its run with it.
+
+        One that is still starting has no run, and does not look at its input: it is not waited for.
+        """
         worker, self._worker = self._worker, None
         if worker is None:
             return
@@ -99,7 +102,7 @@ class Place:
         with suppress(OSError):
             worker.stdin.close()
         try:
-            worker.wait(2)
+            worker.wait(0 if starting else 2)
         except subprocess.TimeoutExpired:
             worker.kill()
             worker.wait()
@@ -141,7 +144,7 @@ class Place:
                 return worker
             if self._closed or monotonic() > deadline:  # who stops it does not wait for a start
                 break
-        self.close_worker()
+        self.close_worker(starting=True)
         raise WorkerError(f"The process for runs does not start: {self._last_said() or 'it says nothing'}")
 
     def _messages(self, worker: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
