@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from optmodels.flow.heap import pop, rise
 from optmodels.flow.paths import Arcs, Floats, Ints
-from optmodels.kernels import kernel, part
+from optmodels.kernels import kernel
 
 _MOST_BIDS = 100  # for each class in one phase: the paths see to the rest
 
@@ -87,13 +88,11 @@ def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats
                     count += 1
                     size += 1
                 far[centre], via[centre] = length, c
-                _rise(heap, place, far, place[centre], centre)
+                rise(heap, place, far, place[centre], centre)
             if size == 0:
                 return False
-            centre = heap[0]
+            centre = pop(heap, place, far, size)
             size -= 1
-            if size > 0:
-                _sink(heap, place, far, size)
             seen[centre] = 2
             if owner[centre] < 0:
                 free = centre
@@ -115,36 +114,3 @@ def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats
             if c == beginning:
                 break
     return True
-
-
-@part
-def _rise(heap: Ints, place: Ints, far: Floats, at: int, centre: int) -> None:
-    """Move a centre towards the top of the heap; `at` is where it was, or the first place that is free."""
-    while at > 0:
-        above = (at - 1) >> 1
-        if far[heap[above]] <= far[centre]:
-            break
-        heap[at] = heap[above]
-        place[heap[at]] = at
-        at = above
-    heap[at] = centre
-    place[centre] = at
-
-
-@part
-def _sink(heap: Ints, place: Ints, far: Floats, size: int) -> None:
-    """Fill the top of the heap with what is last."""
-    centre, at = heap[size], 0
-    while True:
-        child = 2 * at + 1
-        if child >= size:
-            break
-        if child + 1 < size and far[heap[child + 1]] < far[heap[child]]:
-            child += 1
-        if far[heap[child]] >= far[centre]:
-            break
-        heap[at] = heap[child]
-        place[heap[at]] = at
-        at = child
-    heap[at] = centre
-    place[centre] = at

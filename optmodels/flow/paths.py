@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.flow.heap import pop, rise
 from optmodels.kernels import kernel, part
 
 Floats = NDArray[np.float64]
@@ -97,47 +98,6 @@ def marginal(bounds: Bounds, centre: int, value: int, count: int) -> float:
 
 
 @part
-def _rise(work: Work, place: int, node: int) -> None:
-    heap, distance = work.heap, work.distance
-    key = distance[node]
-    while place > 0:
-        above = (place - 1) >> 1
-        other = heap[above]
-        if distance[other] <= key:
-            break
-        heap[place] = other
-        work.place[other] = place
-        place = above
-    heap[place] = node
-    work.place[node] = place
-
-
-@part
-def _pop(work: Work, size: int) -> int:
-    heap, distance = work.heap, work.distance
-    top = int(heap[0])
-    size -= 1
-    if size > 0:
-        node = heap[size]
-        key = distance[node]
-        place = 0
-        while True:
-            child = 2 * place + 1
-            if child >= size:
-                break
-            if child + 1 < size and distance[heap[child + 1]] < distance[heap[child]]:
-                child += 1
-            if distance[heap[child]] >= key:
-                break
-            heap[place] = heap[child]
-            work.place[heap[place]] = place
-            place = child
-        heap[place] = node
-        work.place[node] = place
-    return top
-
-
-@part
 def _reach(work: Work, size: int, source: int, node: int, length: float, record: int) -> int:
     """Offer a tree arc into a node that is not settled; returns the new heap size."""
     if work.seen[node] == 0:
@@ -152,7 +112,7 @@ def _reach(work: Work, size: int, source: int, node: int, length: float, record:
         return size
     work.parent[node] = source
     work.via[node] = record
-    _rise(work, place, node)
+    rise(work.heap, work.place, work.distance, place, node)
     return size
 
 
@@ -248,7 +208,7 @@ def _augment(bounds: Bounds, arcs: Arcs, state: FlowState, work: Work, source: i
     work.place[source] = 0
     size, n_settled, sink = 1, 0, -1
     while size > 0:
-        node = _pop(work, size)
+        node = pop(work.heap, work.place, work.distance, size)
         size -= 1
         work.seen[node] = 2
         work.settled[n_settled] = node
