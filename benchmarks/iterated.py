@@ -11,7 +11,7 @@ in the end is suppressed, and every cell counts 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -102,7 +102,7 @@ def _value(groupings: Groupings, costs: Sequence[Floats], n: int, levels: Levels
     return all_kept - cut.costs + cut.records * price
 
 
-def _climbed(at: Levels, top: Levels, value) -> Levels:  # type: ignore[no-untyped-def]
+def _climbed(at: Levels, top: Levels, value: Callable[[Levels], float]) -> Levels:
     while True:
         steps = [
             (*at[:j], at[j] + step, *at[j + 1 :])

@@ -11,15 +11,38 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol, TypeVar, overload
 
+import numpy as np
 from numba import config, njit, types
+from numpy.typing import NDArray
 
 from optmodels.kernel_cache import KernelCache
 from optmodels.whole_kernels import whole_kernels
 
+Compiled = TypeVar("Compiled", bound=Callable[..., Any])
+Item = TypeVar("Item", bound=np.generic)
 
-def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+
+class Random(Protocol):
+    """What compiled code knows of numpy's generators; whole numbers that they draw are `int` there."""
+
+    def random(self) -> float:
+        """A number from 0 up to, and without, 1."""
+
+    def integers(self, low: int, high: int, /) -> Any:
+        """A whole number from `low` up to, and without, `high`."""
+
+
+@overload
+def kernel(function: Compiled) -> Compiled: ...
+
+
+@overload
+def kernel(**options: Any) -> Callable[[Compiled], Compiled]: ...
+
+
+def kernel(function: Any = None, **options: Any) -> Any:
     """Compile a function when it is called first, and keep the code for later processes; the options are numba's."""
 
     def compiled(function: FunctionType) -> Any:
@@ -28,14 +51,22 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         dispatcher = _dispatcher(function, options)
         dispatcher._cache = KernelCache(function)
         if function.__name__ not in function.__code__.co_names:  # numba sees to functions that call themselves
-            within = part(function, **options)  # other kernels need no way in from Python
+            within: Any = part(function, **options)  # other kernels need no way in from Python
             dispatcher.get_call_template, dispatcher.get_overload = within.get_call_template, within.get_overload
         return dispatcher
 
-    return compiled if function is None else compiled(function)  # type: ignore[arg-type]
+    return compiled if function is None else compiled(function)
 
 
-def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+@overload
+def part(function: Compiled) -> Compiled: ...
+
+
+@overload
+def part(**options: Any) -> Callable[[Compiled], Compiled]: ...
+
+
+def part(function: Any = None, **options: Any) -> Any:
     """Compile a function that kernels call; should Python call it, it is compiled once more for that."""
 
     def compiled(function: FunctionType) -> Any:
@@ -63,7 +94,7 @@ def part(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         dispatcher._compile_for_args = lambda *arguments, **named: for_python()
         return dispatcher
 
-    return compiled if function is None else compiled(function)  # type: ignore[arg-type]
+    return compiled if function is None else compiled(function)
 
 
 def _dispatcher(function: FunctionType, options: dict[str, Any]) -> Any:
@@ -79,7 +110,7 @@ def _dispatcher(function: FunctionType, options: dict[str, Any]) -> Any:
 
 
 @part
-def copy_into(target, source):  # type: ignore[no-untyped-def]
+def copy_into(target: NDArray[Item], source: NDArray[Item]) -> None:
     """Copy an array to the beginning of another one.
 
     In a kernel `target[:n] = source` is the same, with an error for shapes that do not fit, whose text takes longer to

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from optmodels.kernels import part
 
 Floats = NDArray[np.float64]
+Kept = NDArray[np.int64] | NDArray[np.int32]  # long lists are kept narrow
 
 
 @part
@@ -23,7 +24,7 @@ def keep_least(least: Floats, value: float) -> None:
 
 
 @part
-def keep_nearest(kept: NDArray[np.int64], distances: Floats, last: int, candidate: int, distance: float) -> None:
+def keep_nearest(kept: Kept, distances: Floats, last: int, candidate: int, distance: float) -> None:
     """Put a candidate where it belongs among the nearest, from place `last` downwards; what stood there is gone."""
     while last > 0 and distances[last - 1] > distance:
         kept[last] = kept[last - 1]

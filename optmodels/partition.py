@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -218,7 +218,7 @@ def _over_chunks(n: int, work: Callable[[slice], Item]) -> list[Item]:
 
 
 @kernel(nogil=True)
-def _mix(hashes, column):  # type: ignore[no-untyped-def]
+def _mix(hashes: NDArray[np.uint64], column: NDArray[np.int64]) -> None:
     """Fold a column into the row hashes, in place (the finaliser of MurmurHash3)."""
     for i in range(hashes.size):
         h = hashes[i] * np.uint64(0x9E3779B97F4A7C15) + np.uint64(column[i])
@@ -228,7 +228,7 @@ def _mix(hashes, column):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _agree(column, expected, labels):  # type: ignore[no-untyped-def]
+def _agree(column: NDArray[np.int64], expected: NDArray[np.int64], labels: Labels) -> bool:
     for i in range(labels.size):  # noqa: SIM110  (a generator does not compile)
         if column[i] != expected[labels[i]]:
             return False
@@ -236,7 +236,7 @@ def _agree(column, expected, labels):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _hash_keys(keys):  # type: ignore[no-untyped-def]
+def _hash_keys(keys: NDArray[np.uint64]) -> tuple[Labels, NDArray[np.int64]]:
     """Labels of equal keys in order of first appearance, and the first row of each label.
 
     Open addressing; key and label lie side by side, so a lookup is one trip to memory, and the table grows
@@ -281,7 +281,7 @@ def _hash_keys(keys):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _relabel(labels, bound):  # type: ignore[no-untyped-def]
+def _relabel(labels: Labels, bound: int) -> Labels:
     renamed = np.full(bound, -1, np.int64)
     result = np.empty_like(labels)
     found = 0
@@ -297,7 +297,7 @@ def _relabel(labels, bound):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _counting_sort(labels, starts):  # type: ignore[no-untyped-def]
+def _counting_sort(labels: Labels, starts: NDArray[np.int64]) -> NDArray[np.int64]:
     position = starts.copy()
     order = np.empty(starts[-1], np.int64)
     for i in range(labels.size):
@@ -308,7 +308,7 @@ def _counting_sort(labels, starts):  # type: ignore[no-untyped-def]
 
 
 @part
-def sort_small(values):  # type: ignore[no-untyped-def]
+def sort_small(values: NDArray[np.integer[Any]]) -> None:
     """Sort an array in place; most classes are so small that insertion is quickest."""
     if values.size > 32:
         values.sort()
@@ -322,7 +322,9 @@ def sort_small(values):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _histograms(labels, codes, bounds, n_values):  # type: ignore[no-untyped-def]
+def _histograms(
+    labels: Labels, codes: NDArray[np.int32], bounds: NDArray[np.int64], n_values: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Deal the codes to their classes, then count each class; the counted entries overwrite the dealt codes."""
     dealt = np.empty(codes.size, np.int32)
     position = bounds[:-1].copy()

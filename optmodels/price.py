@@ -307,7 +307,7 @@ def node_cost(climbs: Floats, low: int, high: int) -> float:
 
 @kernel(nogil=True)
 def class_price(
-    kind: int, numeric: Floats, codes: Codes, code_weights: Floats, climbs: Floats, rows: NDArray[np.int64]
+    kind: int, numeric: Floats, codes: Codes, code_weights: Floats, climbs: Floats, rows: NDArray[np.integer]
 ) -> float:
     """The price of the class made of `rows`."""
     size = len(rows)
@@ -344,7 +344,7 @@ def class_price(
 
 
 @part
-def _categorical_price(kind: int, codes: Codes, weight: float, rows: NDArray[np.int64]) -> float:
+def _categorical_price(kind: int, codes: Codes, weight: float, rows: NDArray[np.integer]) -> float:
     size = len(rows)
     sorted_codes = np.sort(codes[rows])
     distinct, mode, run = 1, 1, 1

@@ -164,7 +164,7 @@ def _even(
 
 
 @kernel(nogil=True)
-def _begin(strata, desk):  # type: ignore[no-untyped-def]
+def _begin(strata: Strata, desk: Desk) -> None:
     """Link the strata that have records beyond their quota, and put them into the heap."""
     waiting = np.flatnonzero(strata.left)
     for s in waiting:
@@ -177,7 +177,17 @@ def _begin(strata, desk):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _deal(strata, steady, stratum_at, counts, e, reach, desk, begin, end):  # type: ignore[no-untyped-def]
+def _deal(
+    strata: Strata,
+    steady: Numbers,
+    stratum_at: Labels,
+    counts: Floats,
+    e: int,
+    reach: float,
+    desk: Desk,
+    begin: int,
+    end: int,
+) -> None:
     """Deal the classes from `begin` up to `end`."""
     n, n_left, n_strata = stratum_at.size, desk.held.size, strata.left.size
     held, heap, near, lacking = desk.held, desk.heap, desk.near, desk.lacking
@@ -220,7 +230,7 @@ def _deal(strata, steady, stratum_at, counts, e, reach, desk, begin, end):  # ty
 
 
 @part(forceinline=True)
-def _most_lacking(strata, near, c, lacking):  # type: ignore[no-untyped-def]
+def _most_lacking(strata: Strata, near: Numbers, c: int, lacking: Floats) -> int:
     """Of the strata that class c was not yet served from, the one whose values it lacks most; the nearest of equals."""
     best, most = -1, -np.inf
     for s in near:
@@ -234,14 +244,14 @@ def _most_lacking(strata, near, c, lacking):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def _give_quota(strata, s, lacking):  # type: ignore[no-untyped-def]
+def _give_quota(strata: Strata, s: int, lacking: Floats) -> None:
     strata.head[s] += strata.quota[s]
     for j in range(strata.codes.shape[1]):
         lacking[strata.codes[s, j]] -= strata.quota[s]
 
 
 @part(forceinline=True)
-def _give_one(strata, s, c, lacking):  # type: ignore[no-untyped-def]
+def _give_one(strata: Strata, s: int, c: int, lacking: Floats) -> int:
     """Give the next record of stratum s to class c, beyond the quota."""
     strata.head[s] += 1
     strata.served[s] = c
@@ -256,7 +266,9 @@ def _give_one(strata, s, c, lacking):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _handed_out(held, queue, head, quota, steady, e, dealt):  # type: ignore[no-untyped-def]
+def _handed_out(
+    held: Places, queue: Numbers, head: Numbers, quota: Numbers, steady: Numbers, e: int, dealt: int
+) -> Labels:
     """The class of each place in the order: every stratum gives its records in their order; -1 for none yet."""
     class_at = np.full(queue.size, -1, np.int64)
     for c in range(dealt):
@@ -271,7 +283,7 @@ def _handed_out(held, queue, head, quota, steady, e, dealt):  # type: ignore[no-
 
 
 @part(forceinline=True)
-def _link(strata, s):  # type: ignore[no-untyped-def]
+def _link(strata: Strata, s: int | np.intp) -> None:
     first = strata.first_due[strata.due[s]]
     strata.after[s], strata.before[s] = first, -1
     if first >= 0:
@@ -280,7 +292,7 @@ def _link(strata, s):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def _unlink(strata, s):  # type: ignore[no-untyped-def]
+def _unlink(strata: Strata, s: int) -> None:
     if strata.before[s] >= 0:
         strata.after[strata.before[s]] = strata.after[s]
     else:
@@ -290,7 +302,7 @@ def _unlink(strata, s):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def _sift_down(heap, size, i):  # type: ignore[no-untyped-def]
+def _sift_down(heap: Numbers, size: int, i: int) -> None:
     while 2 * i + 1 < size:
         child = 2 * i + 1
         if child + 1 < size and heap[child + 1] < heap[child]:
@@ -302,7 +314,7 @@ def _sift_down(heap, size, i):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def _sift_up(heap, i):  # type: ignore[no-untyped-def]
+def _sift_up(heap: Numbers, i: int) -> None:
     while i > 0 and heap[(i - 1) // 2] > heap[i]:
         parent = (i - 1) // 2
         heap[i], heap[parent] = heap[parent], heap[i]

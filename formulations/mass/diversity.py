@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from formulations.mass.floors import count, load, price, swap
+from formulations.mass.floors import BoundsBeyondQuotas, Numbers, Places, SwapBench, count, load, price, swap
 from optmodels.kernels import copy_into, kernel, part
 
 NOT_TOO_FAR = 16  # classes on either side, to swap with
 
 
 @kernel(nogil=True)
-def diversify(held, classes, bounds, bench, begin, end):  # type: ignore[no-untyped-def]
+def diversify(held: Places, classes: int, bounds: BoundsBeyondQuotas, bench: SwapBench, begin: int, end: int) -> None:
     """Swaps with classes not too far away for those from `begin` to `end` that have too few different values."""
     distinct, mine, theirs = np.empty(bounds.diverse.size, np.int64), bench.rows[0], bench.rows[1]
     for c in range(begin, end):
@@ -35,7 +35,7 @@ def diversify(held, classes, bounds, bench, begin, end):  # type: ignore[no-unty
 
 
 @kernel(nogil=True)
-def joined(held, classes, bounds, bench, dealt):  # type: ignore[no-untyped-def]
+def joined(held: Places, classes: int, bounds: BoundsBeyondQuotas, bench: SwapBench, dealt: int) -> Numbers:
     """The number of each class when those with too few different values are joined with the next ones."""
     number, joint, codes = np.arange(classes), bench.rows[0, 0], bounds.codes
     distinct = np.empty(bounds.diverse.size, np.int64)
@@ -57,7 +57,7 @@ def joined(held, classes, bounds, bench, dealt):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_diverse(bounds, row, distinct):  # type: ignore[no-untyped-def]
+def _is_diverse(bounds: BoundsBeyondQuotas, row: Numbers, distinct: Numbers) -> bool:
     """Whether a class has as many different values of every attribute as it should; `distinct` is what it has."""
     distinct[:] = 0
     for v in range(row.size):
@@ -69,7 +69,7 @@ def _is_diverse(bounds, row, distinct):  # type: ignore[no-untyped-def]
 
 
 @part
-def _can_help(bounds, mine, theirs, distinct):  # type: ignore[no-untyped-def]
+def _can_help(bounds: BoundsBeyondQuotas, mine: Numbers, theirs: Numbers, distinct: Numbers) -> bool:
     """Whether the second class has two records with a value that the first one, short of values, has not."""
     for v in range(mine.size):
         j = bounds.attribute[v]

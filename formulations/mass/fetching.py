@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from formulations.mass.floors import BoundsBeyondQuotas, Places, SwapBench, load, swap
+from formulations.mass.floors import BoundsBeyondQuotas, Numbers, Places, SwapBench, load, swap
 from optmodels.kernels import kernel, part
 from optmodels.partition import root_of
 
@@ -36,7 +36,7 @@ def fetch(
 
 
 @part
-def _wants(least, most, enough, count, missing, full):  # type: ignore[no-untyped-def]
+def _wants(least: int, most: int, enough: bool, count: int, missing: bool, full: bool) -> bool:
     """Whether a class with so many records of a value is to get more (`missing`), or to give some away."""
     if not missing:
         return full and count > most
@@ -44,7 +44,7 @@ def _wants(least, most, enough, count, missing, full):  # type: ignore[no-untype
 
 
 @part
-def _helps(least, most, count, missing, full):  # type: ignore[no-untyped-def]
+def _helps(least: int, most: int, count: int, missing: bool, full: bool) -> bool:
     """Whether such a class can give a record to one that misses the value, or take one from one that has too many."""
     if not missing:
         return count < most
@@ -52,7 +52,7 @@ def _helps(least, most, count, missing, full):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _wanting(held, classes, bounds, bench, full):  # type: ignore[no-untyped-def]
+def _wanting(held: Places, classes: int, bounds: BoundsBeyondQuotas, bench: SwapBench, full: bool) -> Numbers:
     """For each value how many classes are to get more of it, and how many to give some away."""
     found = np.zeros((2, bounds.least.size), np.int64)
     for c in range(classes):
@@ -65,7 +65,15 @@ def _wanting(held, classes, bounds, bench, full):  # type: ignore[no-untyped-def
 
 
 @kernel(nogil=True)
-def _fetch(held, classes, bounds, bench, v, missing, full):  # type: ignore[no-untyped-def]
+def _fetch(
+    held: Places,
+    classes: int,
+    bounds: BoundsBeyondQuotas,
+    bench: SwapBench,
+    v: int | np.intp,
+    missing: bool,
+    full: bool,
+) -> int:
     """Swap with the nearest classes that can help, for those that are to get, or to give away, records of value v."""
     n, j, swaps = held.size, bounds.attribute[v], 0
     least, most, enough = bounds.least[v], bounds.most[v], bounds.enough[v]

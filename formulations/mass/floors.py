@@ -106,7 +106,7 @@ def nested(codes: Numbers) -> bool:
 
 
 @kernel(nogil=True)
-def even_out(held, classes, bounds, bench, begin, end):  # type: ignore[no-untyped-def]
+def even_out(held: Places, classes: int, bounds: BoundsBeyondQuotas, bench: SwapBench, begin: int, end: int) -> None:
     """Swaps among neighbours of the classes from `begin` to `end`, and with those just before them."""
     window = NEIGHBOURS + 1
     for _ in range(ROUNDS):
@@ -122,14 +122,14 @@ def even_out(held, classes, bounds, bench, begin, end):  # type: ignore[no-untyp
 
 
 @part
-def load(held, classes, c, bounds, row):  # type: ignore[no-untyped-def]
+def load(held: Places, classes: int, c: int, bounds: BoundsBeyondQuotas, row: Numbers) -> None:
     """Have class c at hand."""
     count(held, classes, c, bounds, row)
     price(bounds, row)
 
 
 @part(forceinline=True)
-def count(held, classes, c, bounds, row):  # type: ignore[no-untyped-def]
+def count(held: Places, classes: int, c: int, bounds: BoundsBeyondQuotas, row: Numbers) -> None:
     """How many records class c has with each value, beyond the quotas."""
     codes = bounds.codes
     row[0, :] = 0
@@ -139,7 +139,7 @@ def count(held, classes, c, bounds, row):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def price(bounds, row):  # type: ignore[no-untyped-def]
+def price(bounds: BoundsBeyondQuotas, row: Numbers) -> None:
     """What one more and one less of each value costs a class that has so many."""
     least, most, enough = bounds.least, bounds.most, bounds.enough
     for v in range(least.size):
@@ -148,7 +148,7 @@ def price(bounds, row):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def _step(count, least, most, enough):  # type: ignore[no-untyped-def]
+def _step(count: int, least: int, most: int, enough: bool) -> int:
     """What one more record with a value costs a class that has so many; it never falls as they become more."""
     if count < least:
         return -LACKED if enough and count == 0 else -BELOW
@@ -156,7 +156,16 @@ def _step(count, least, most, enough):  # type: ignore[no-untyped-def]
 
 
 @part
-def swap(held, classes, c, d, bounds, bench, mine, theirs):  # type: ignore[no-untyped-def]
+def swap(
+    held: Places,
+    classes: int,
+    c: int,
+    d: int,
+    bounds: BoundsBeyondQuotas,
+    bench: SwapBench,
+    mine: Numbers,
+    theirs: Numbers,
+) -> bool:
     """Exchange the two records of classes c and d, both at hand, for which that is best; whether there were two."""
     n, codes, given, taken = held.size, bounds.codes, bench.given, bench.taken
     c_begin, d_begin, s = n * c // classes, n * d // classes, codes.shape[1]
@@ -200,7 +209,7 @@ def swap(held, classes, c, d, bounds, bench, mine, theirs):  # type: ignore[no-u
 
 
 @part(forceinline=True)
-def _weigh(held, begin, size, codes, giver, taker, change):  # type: ignore[no-untyped-def]
+def _weigh(held: Places, begin: int, size: int, codes: Places, giver: Numbers, taker: Numbers, change: Numbers) -> int:
     """What it changes in both classes to give each record away; the best sum over values of what is for the better."""
     best = 0
     for x in range(size):
@@ -215,7 +224,7 @@ def _weigh(held, begin, size, codes, giver, taker, change):  # type: ignore[no-u
 
 
 @part(forceinline=True)
-def _has(held, begin, size, stratum):  # type: ignore[no-untyped-def]
+def _has(held: Places, begin: int, size: int, stratum: int) -> bool:
     """Whether a class has a record of the stratum beyond the quota; two would be more than its share."""
     found = False
     for i in range(begin, begin + size):

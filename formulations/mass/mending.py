@@ -62,7 +62,17 @@ def mended(
 
 
 @kernel(nogil=True)
-def _swap_until_met(test, rows, starts, strata, codes, least, most, begin, end):  # type: ignore[no-untyped-def]
+def _swap_until_met(
+    test: ClassTest,
+    rows: Numbers,
+    starts: Numbers,
+    strata: Labels,
+    codes: Numbers,
+    least: Numbers,
+    most: Numbers,
+    begin: int,
+    end: int,
+) -> None:
     classes, have = starts.size - 1, np.empty_like(least)
     for c in range(begin, end):
         own = rows[starts[c] : starts[c + 1]]
@@ -83,7 +93,17 @@ def _swap_until_met(test, rows, starts, strata, codes, least, most, begin, end):
 
 
 @part
-def _swap_with(test, own, other, counts, strata, codes, have, least, most):  # type: ignore[no-untyped-def]
+def _swap_with(
+    test: ClassTest,
+    own: Numbers,
+    other: Numbers,
+    counts: Numbers,
+    strata: Labels,
+    codes: Numbers,
+    have: Numbers,
+    least: Numbers,
+    most: Numbers,
+) -> bool:
     """Swap with a class that meets the conditions, as long as it does; whether the first class then meets them too."""
     theirs = count_values(test, other)
     if not meets(test, theirs, other.size):
@@ -105,14 +125,16 @@ def _swap_with(test, own, other, counts, strata, codes, have, least, most):  # t
 
 
 @part
-def _exchange(test, comes, goes, counts):  # type: ignore[no-untyped-def]
+def _exchange(test: ClassTest, comes: int, goes: int, counts: Numbers) -> None:
     for j in range(test.codes.shape[1]):
         counts[test.codes[comes, j]] += 1
         counts[test.codes[goes, j]] -= 1
 
 
 @part
-def _best_swap(own, other, strata, codes, have, least, most):  # type: ignore[no-untyped-def]
+def _best_swap(
+    own: Numbers, other: Numbers, strata: Labels, codes: Numbers, have: Numbers, least: Numbers, most: Numbers
+) -> tuple[int, int]:
     """The two records whose exchange brings the first class closest to floors and ceilings; -1 if none does."""
     best, best_x, best_y = 0, -1, -1
     for x in range(min(own.size, COMPARED)):
@@ -128,7 +150,7 @@ def _best_swap(own, other, strata, codes, have, least, most):  # type: ignore[no
 
 
 @kernel(nogil=True)
-def _joined_until_met(test, rows, starts):  # type: ignore[no-untyped-def]
+def _joined_until_met(test: ClassTest, rows: Numbers, starts: Numbers) -> Numbers:
     """The number of each class when those that do not meet the conditions are joined with the next ones."""
     classes = starts.size - 1
     number = np.empty(classes, np.int64)

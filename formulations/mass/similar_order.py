@@ -111,7 +111,7 @@ def _loss_of_neighbours(table: Table, rows: Rows, size: int) -> float:
 
 
 @kernel(nogil=True)
-def _snake_keys(places, sizes):  # type: ignore[no-untyped-def]
+def _snake_keys(places: Places, sizes: NDArray[np.int64]) -> Keys:
     """The number of each record's cell when cells are walked to and fro: a reflected mixed-radix code."""
     keys = np.empty(places.shape[0], np.int64)
     for i in range(places.shape[0]):
@@ -126,7 +126,7 @@ def _snake_keys(places, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _hilbert_keys(places, most):  # type: ignore[no-untyped-def]
+def _hilbert_keys(places: Places, most: NDArray[np.int64]) -> Keys:
     """The place of each record along a Hilbert curve (Skilling's transposed form, 2004)."""
     d = min(places.shape[1], _BITS)
     bits = max(1, min(16, _BITS // d))

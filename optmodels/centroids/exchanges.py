@@ -91,7 +91,7 @@ def _exchange(
         helped = False
         for c in np.flatnonzero(lack):
             if lack[c] > 0.0 and trials > 0 and not halt[0]:
-                better, tried = _mend(test, bounds, points, centres, state, lack, c)
+                better, tried = _mend(test, bounds, points, centres, state, lack, int(c))
                 helped |= better
                 trials -= tried
         if not helped:

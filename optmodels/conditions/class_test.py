@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from optmodels.kernels import kernel, part
 from optmodels.metrics.privacy import TOLERANCE
 
+# Of sensitive values in a class: solvers that keep many classes keep them narrow.
+Counts = NDArray[np.int64] | NDArray[np.int32]
+
 
 class ClassTest(NamedTuple):
     """Conditions as arrays: every sensitive value of every attribute has one place in a counts vector.
@@ -132,7 +135,7 @@ only_size = part(_only_size)
 
 
 @part
-def _distinct_enough(test: ClassTest, counts: NDArray[np.int64], j: int) -> bool:
+def _distinct_enough(test: ClassTest, counts: Counts, j: int) -> bool:
     """Whether attribute j has enough different values in the class."""
     if test.distinct_l[j] <= 1:
         return True
@@ -143,7 +146,7 @@ def _distinct_enough(test: ClassTest, counts: NDArray[np.int64], j: int) -> bool
 
 
 @part
-def _entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> bool:
+def _entropic_enough(test: ClassTest, counts: Counts, size: int, j: int) -> bool:
     """Whether the entropy of attribute j in the class reaches its bound."""
     if test.entropy[j] <= 0.0:
         return True
@@ -156,7 +159,7 @@ def _entropic_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: i
 
 
 @part
-def largest_counts(test: ClassTest, counts: NDArray[np.int64], j: int, many: int) -> tuple[np.int64, np.int64]:
+def largest_counts(test: ClassTest, counts: Counts, j: int, many: int) -> tuple[np.int64, np.int64]:
     """The largest count of a value of attribute j, and the sum of so many largest."""
     top, total = np.int64(0), np.int64(0)
     before, place = np.int64(2**62), -1  # the last value taken: the next one has as many records or fewer
@@ -174,7 +177,7 @@ def largest_counts(test: ClassTest, counts: NDArray[np.int64], j: int, many: int
 
 
 @part
-def _recursive_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> bool:
+def _recursive_enough(test: ClassTest, counts: Counts, size: int, j: int) -> bool:
     """Whether the most frequent value of attribute j is rarer than c times the l-th and all rarer ones together."""
     if test.recursive_l[j] == 0:
         return True
@@ -183,7 +186,7 @@ def _recursive_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: 
 
 
 @kernel(nogil=True)
-def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> float:
+def distance_from_table(test: ClassTest, counts: Counts, size: int, j: int) -> float:
     """The transport distance of a class's distribution of attribute j from the whole table's."""
     first, last = test.starts[j], test.starts[j + 1]
     prefix = np.zeros(last - first + 1)
@@ -197,13 +200,13 @@ def distance_from_table(test: ClassTest, counts: NDArray[np.int64], size: int, j
 
 
 @part
-def _close_enough(test: ClassTest, counts: NDArray[np.int64], size: int, j: int) -> bool:
+def _close_enough(test: ClassTest, counts: Counts, size: int, j: int) -> bool:
     """Whether the distribution of attribute j in the class is within t of the table's."""
     return bool(test.t[j] == np.inf or distance_from_table(test, counts, size, j) <= test.t[j] + TOLERANCE)
 
 
 @part
-def _shares_within(test: ClassTest, counts: NDArray[np.int64], size: int, row: int) -> bool:
+def _shares_within(test: ClassTest, counts: Counts, size: int, row: int) -> bool:
     """Whether the share of every value in the class is within a row of bounds."""
     for v in range(len(counts)):
         if counts[v] > test.most_shares[row, v] * size or counts[v] < test.least_shares[row, v] * size:
@@ -212,7 +215,7 @@ def _shares_within(test: ClassTest, counts: NDArray[np.int64], size: int, row: i
 
 
 @kernel(nogil=True)
-def meets(test: ClassTest, counts: NDArray[np.int64], size: int) -> bool:
+def meets(test: ClassTest, counts: Counts, size: int) -> bool:
     """Whether a class with these sensitive counts and this size satisfies every condition.
 
     Of two classes that do, the union does: solvers that merge classes rely on it.

@@ -66,7 +66,7 @@ def _range_inside(bounds: Bounds, centre: int, value: int, difference: float) ->
     low = high = int(floor)
     for first, last in ((floor, free), (free, min(cap, free + 1)), (min(cap, free + 1), cap)):
         if last > first:
-            reduced = difference + marginal(bounds, centre, value, last)
+            reduced = difference + marginal(bounds, centre, value, int(last))
             if reduced < 0:
                 low = int(last)
             if reduced <= 0:
@@ -156,7 +156,7 @@ def _discharge(bounds: Bounds, arcs: Arcs, state: FlowState, queue: Queue, toler
 
 
 @part
-def _follow(bounds: Bounds, state: FlowState, queue: Queue, node: int, way: int) -> float:
+def _follow(bounds: Bounds, state: FlowState, queue: Queue, node: int, way: int | np.intp) -> float:
     """Send what one way out takes at its present price; returns its key."""
     target, record = queue.targets[way], queue.records[way]
     amount = 1 if record >= 0 else min(state.excess[node], _room(bounds, state, node, target))

@@ -258,7 +258,14 @@ def _edges_over_places(transport: Transport) -> tuple[NDArray[np.int64], NDArray
 
 
 @kernel(nogil=True)
-def _nested_distance(histograms, places, owners, edges, expected, weight):  # type: ignore[no-untyped-def]
+def _nested_distance(
+    histograms: Histograms,
+    places: NDArray[np.int64],
+    owners: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    expected: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Start from a class that puts nothing anywhere and correct the edges above the values it has."""
     nothing = 0.0
     for e in range(weight.size):
@@ -284,7 +291,9 @@ def _nested_distance(histograms, places, owners, edges, expected, weight):  # ty
 
 
 @kernel(nogil=True)
-def _line_distance(histograms, edges_before, climbed, weight):  # type: ignore[no-untyped-def]
+def _line_distance(
+    histograms: Histograms, edges_before: NDArray[np.int64], climbed: NDArray[np.float64], weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Between two of its values a class's prefix sum P stands still while the table's Q climbs past it once.
 
     Running sums of w and w * Q over the edges give the sum of w * |P - Q| on each side of the crossing, which makes
@@ -315,7 +324,7 @@ def _line_distance(histograms, edges_before, climbed, weight):  # type: ignore[n
 
 
 @kernel(nogil=True)
-def _entropies(histograms):  # type: ignore[no-untyped-def]
+def _entropies(histograms: Histograms) -> NDArray[np.float64]:
     """H = log m - (1/m) sum n log n, where values that occur once add nothing to the sum."""
     result = np.empty(histograms.sizes.size)
     for c in range(result.size):
@@ -328,7 +337,7 @@ def _entropies(histograms):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _tails(starts, counts, least):  # type: ignore[no-untyped-def]
+def _tails(starts: NDArray[np.int64], counts: NDArray[np.int64], least: int) -> NDArray[np.int64]:
     """All records of every class but those of its l - 1 most frequent values."""
     ascending = counts.copy()
     result = np.zeros(starts.size - 1, np.int64)
@@ -340,7 +349,7 @@ def _tails(starts, counts, least):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _recursive_cs(histograms, most):  # type: ignore[no-untyped-def]
+def _recursive_cs(histograms: Histograms, most: int) -> NDArray[np.float64]:
     """The largest r1 / (r_l + ... + r_m) of a class, for every l up to `most`."""
     ascending = histograms.counts.copy()
     result = np.zeros(most)
@@ -355,7 +364,7 @@ def _recursive_cs(histograms, most):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _relative_frequencies(histograms, table_shares):  # type: ignore[no-untyped-def]
+def _relative_frequencies(histograms: Histograms, table_shares: NDArray[np.float64]) -> tuple[float, float, float]:
     """Least and most p / q of a value in a class, and how far a gain p / q - 1 exceeds -ln q at most."""
     least, most, beyond = 1.0, 1.0, -np.inf
     bounds = 1.0 - np.log(table_shares)

@@ -157,9 +157,9 @@ def _integer_master(groups: Groups, master: BoxedMaster, run: Run) -> None:
 @kernel
 def grouped_price(
     numeric: Floats, codes: Codes, code_weights: Floats, counts: NDArray[np.int64], n_codes: NDArray[np.int64],
-    members: NDArray[np.int64],
+    members: NDArray[np.int64] | Floats,
 ) -> float:  # fmt: skip
-    """The spread of a class that takes members[g] records of group g."""
+    """The spread of a class that takes members[g] records of group g, or fractions of them."""
     mean, mode = centre_of(numeric, codes, n_codes, members)
     total = 0.0
     for g in range(len(members)):
@@ -170,7 +170,7 @@ def grouped_price(
 
 @kernel
 def centre_of(
-    numeric: Floats, codes: Codes, n_codes: NDArray[np.int64], members: NDArray[np.int64]
+    numeric: Floats, codes: Codes, n_codes: NDArray[np.int64], members: NDArray[np.int64] | Floats
 ) -> tuple[Floats, Codes]:
     """The means and modes of a class that takes members[g] records of group g, or fractions of them."""
     mean = np.zeros(numeric.shape[1])

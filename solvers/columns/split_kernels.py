@@ -40,7 +40,7 @@ class Refined(NamedTuple):
 
 
 @part
-def _keep(values: Floats, names: Ints, count: int, value: float, name: int) -> int:
+def _keep(values: Floats | Ints, names: Ints, count: int, value: float | np.int64, name: int) -> int:
     """Insert into the ascending list of the smallest values if there is place; how many it holds then."""
     if count < len(values):
         place = count
@@ -69,7 +69,7 @@ def pay_nearest(pairs: Floats, shift: Floats, rows: Ints, partners: Ints, totals
 
 
 @part
-def _contains(names: Ints, name: int) -> bool:
+def _contains(names: Ints, name: int | np.intp) -> bool:
     found = False
     for other in names:
         found = found or other == name
@@ -111,7 +111,7 @@ def split_evenly(shares: SplitShares, refined: Refined, seeds: Ints) -> None:
 
 
 @part
-def _enter(shares: SplitShares, refined: Refined, s: int, a: int) -> None:
+def _enter(shares: SplitShares, refined: Refined, s: int, a: int | np.intp) -> None:
     """Split the pairs of the candidate in place `a` as all seeds do."""
     candidates, payments = refined.candidates[s], refined.payments[s]
     t, lowest = candidates[a], shares.rank[s]

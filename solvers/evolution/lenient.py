@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import TOLERANCE, ClassTest, distance_from_table, largest_counts
-from optmodels.kernels import copy_into, kernel, part
+from optmodels.kernels import Random, copy_into, kernel, part
 from optmodels.partition import Labels, canonical
 from optmodels.price import Codes, Floats, Price
 from solvers.local_search.near import Near
@@ -119,7 +119,7 @@ def with_classes(labels: Labels, wanted: int, near: Near, random: np.random.Gene
 
 
 @kernel(nogil=True)
-def _open(room, test):  # type: ignore[no-untyped-def]
+def _open(room: Room, test: ClassTest) -> None:
     for i in range(room.labels.size):
         _shift(room, test, i, room.labels[i], 1)
     for c in range(room.sizes.size):
@@ -127,7 +127,19 @@ def _open(room, test):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _anneal(room, test, near, best, least, first, last, steps, per_class, random, floors):  # type: ignore[no-untyped-def]
+def _anneal(
+    room: Room,
+    test: ClassTest,
+    near: Near,
+    best: Labels,
+    least: float,
+    first: int,
+    last: int,
+    steps: int,
+    per_class: float,
+    random: Random,
+    floors: Floats,
+) -> float:
     """The steps from first to last of all; returns the price of the best partition so far."""
     classes = room.sizes.size
     n = room.labels.size
@@ -186,7 +198,7 @@ def _anneal(room, test, near, best, least, first, last, steps, per_class, random
 
 
 @part
-def _trade(room, test, floors, lacking, dear, random):  # type: ignore[no-untyped-def]
+def _trade(room: Room, test: ClassTest, floors: Floats, lacking: float, dear: float, random: Random) -> float:
     """Lower one attribute's level and raise another's by as much, if classes lack little more; what they lack now."""
     seller = random.integers(0, floors.size)
     buyer = random.integers(0, floors.size)
@@ -208,7 +220,7 @@ def _trade(room, test, floors, lacking, dear, random):  # type: ignore[no-untype
     return after
 
 
-def _someone_near(near: Near, i: int, random: np.random.Generator) -> int:
+def _someone_near(near: Near, i: int, random: Random) -> int:
     """A record near record i."""
     p = near.point[i]
     q = near.lists[p, random.integers(0, near.lists.shape[1])]
@@ -222,7 +234,7 @@ _someone = part(_someone_near)  # in kernels; Python, which asks rarely, needs n
 
 
 @part
-def _shift(room, test, i, c, amount):  # type: ignore[no-untyped-def]
+def _shift(room: Room, test: ClassTest, i: int, c: int, amount: int) -> None:
     """Count record i into class c (1) or out of it (-1)."""
     room.sizes[c] += amount
     room.within[c] += amount * room.squares[i]
@@ -235,7 +247,7 @@ def _shift(room, test, i, c, amount):  # type: ignore[no-untyped-def]
 
 
 @part
-def _assess(room, test, c):  # type: ignore[no-untyped-def]
+def _assess(room: Room, test: ClassTest, c: int) -> None:
     """What class c costs, and what it lacks."""
     size = room.sizes[c]
     total = room.within[c]
@@ -251,7 +263,7 @@ def _assess(room, test, c):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lack(room, test, c, size):  # type: ignore[no-untyped-def]
+def _lack(room: Room, test: ClassTest, c: int, size: int) -> float:
     """What a class lacks: shares of size and distinct values, entropy in nats, distances; 0 if it meets all."""
     lack = max(0, test.k - size) / test.k
     for j in range(test.starts.size - 1):

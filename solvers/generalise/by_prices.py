@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from optmodels.halting import Flag
 from optmodels.kernels import kernel
 from optmodels.nearest_lists import keep_least
-from optmodels.price import by_levels, node_cost
+from optmodels.price import Codes, Floats, by_levels, node_cost
 from optmodels.solver import Run
 from optmodels.structures import Levels
 from optmodels.suppression import left_out
@@ -46,7 +47,7 @@ def improve_by_prices(levels: Levels, run: Run, *, prove: bool) -> None:
 
 
 @kernel(nogil=True)
-def with_nearest(codes, climbs, k, halt):  # type: ignore[no-untyped-def]
+def with_nearest(codes: Codes, climbs: Floats, k: int, halt: Flag) -> Floats:
     """For each record what it costs in a class with the k - 1 others that are nearest to it, at least.
 
     A class costs each of its records no less than the two of them that are furthest apart would cost each other.

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from optmodels.conditions import meets
+from optmodels.conditions import ClassTest, meets
 from optmodels.kernels import part
-from solvers.local_search.state import NEXT
+from solvers.local_search.state import NEXT, Counts, State
 
 
 @part
-def counts_of(state, slot):  # type: ignore[no-untyped-def]
+def counts_of(state: State, slot: int) -> Counts:
     """The sensitive counts of a class, to be changed and put back, or a fresh vector where no table is kept."""
     if state.held.shape[0]:
-        return state.held[slot]
+        held: Counts = state.held[slot]
+        return held
     counts = np.zeros(state.held.shape[1], np.int32)
     i = state.first[slot]
     while i >= 0:
@@ -24,7 +25,7 @@ def counts_of(state, slot):  # type: ignore[no-untyped-def]
 
 
 @part
-def class_meets(state, test, slot):  # type: ignore[no-untyped-def]
+def class_meets(state: State, test: ClassTest, slot: int) -> bool:
     """Whether the class meets the conditions as it is."""
     if state.sizes[slot] < state.k:
         return False
@@ -32,10 +33,10 @@ def class_meets(state, test, slot):  # type: ignore[no-untyped-def]
 
 
 @part
-def may_join(state, test, i, slot):  # type: ignore[no-untyped-def]
+def may_join(state: State, test: ClassTest, i: int, slot: int) -> bool:
     """Whether the class would meet the conditions with record i."""
     if state.only_size or state.sizes[slot] + 1 < state.k:
-        return state.sizes[slot] + 1 >= state.k
+        return bool(state.sizes[slot] + 1 >= state.k)
     counts = counts_of(state, slot)
     _add(state, counts, i, 1)
     held = meets(test, counts, state.sizes[slot] + 1)
@@ -44,10 +45,10 @@ def may_join(state, test, i, slot):  # type: ignore[no-untyped-def]
 
 
 @part
-def may_leave(state, test, i, slot):  # type: ignore[no-untyped-def]
+def may_leave(state: State, test: ClassTest, i: int, slot: int) -> bool:
     """Whether the class would meet the conditions without its record i."""
     if state.only_size or state.sizes[slot] - 1 < state.k:
-        return state.sizes[slot] - 1 >= state.k
+        return bool(state.sizes[slot] - 1 >= state.k)
     counts = counts_of(state, slot)
     _add(state, counts, i, -1)
     held = meets(test, counts, state.sizes[slot] - 1)
@@ -56,7 +57,7 @@ def may_leave(state, test, i, slot):  # type: ignore[no-untyped-def]
 
 
 @part
-def may_trade(state, test, i, r):  # type: ignore[no-untyped-def]
+def may_trade(state: State, test: ClassTest, i: int, r: int) -> bool:
     """Whether the classes of i and r would both meet the conditions if the two records changed places."""
     if state.only_size or _same_sensitive(state, i, r):
         return True
@@ -64,7 +65,7 @@ def may_trade(state, test, i, r):  # type: ignore[no-untyped-def]
 
 
 @part
-def _may_replace(state, test, leaver, joiner):  # type: ignore[no-untyped-def]
+def _may_replace(state: State, test: ClassTest, leaver: int, joiner: int) -> bool:
     slot = state.labels[leaver]
     counts = counts_of(state, slot)
     _add(state, counts, leaver, -1)
@@ -76,13 +77,13 @@ def _may_replace(state, test, leaver, joiner):  # type: ignore[no-untyped-def]
 
 
 @part
-def _add(state, counts, i, amount):  # type: ignore[no-untyped-def]
+def _add(state: State, counts: Counts, i: int, amount: int) -> None:
     for j in range(state.sensitive.shape[1]):
         counts[state.sensitive[i, j]] += amount
 
 
 @part
-def _same_sensitive(state, i, r):  # type: ignore[no-untyped-def]
+def _same_sensitive(state: State, i: int, r: int) -> bool:
     different = 0
     for j in range(state.sensitive.shape[1]):
         different += state.sensitive[i, j] != state.sensitive[r, j]

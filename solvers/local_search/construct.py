@@ -17,7 +17,7 @@ from optmodels.conditions.dealing import deal
 from optmodels.halting import Flag
 from optmodels.kernels import kernel, part
 from optmodels.partition import Labels, canonical, group_rows, members
-from optmodels.price import HIERARCHY, Price
+from optmodels.price import HIERARCHY, Floats, Price
 from solvers._construction.repair import merge_until_met
 from solvers.local_search.boxes.cheapest_first import cheapest_first
 from solvers.local_search.near import embed
@@ -158,7 +158,17 @@ def _cut(
 
 
 @kernel(nogil=True)
-def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget):  # type: ignore[no-untyped-def]
+def _cut_some(
+    places: Floats,
+    strata: Labels,
+    test: ClassTest,
+    order: Labels,
+    stack: Labels,
+    n_stack: int,
+    done: Labels,
+    n_done: int,
+    budget: int,
+) -> tuple[int, int]:
     size_alone = only_size(test)
     n_strata = strata.max() + 1
     while n_stack > 0 and budget > 0:
@@ -184,7 +194,9 @@ def _cut_some(places, strata, test, order, stack, n_stack, done, n_done, budget)
 
 
 @part
-def _cut_part(places, strata, n_strata, test, size_alone, part, share):  # type: ignore[no-untyped-def]
+def _cut_part(
+    places: Floats, strata: Labels, n_strata: int, test: ClassTest, size_alone: bool, part: Labels, share: int
+) -> int:
     """Reorder the part so that its first records are one half; the size of that half, or 0 if no cut is allowed."""
     d = places.shape[1]
     if d == 0:
@@ -214,7 +226,7 @@ def _cut_part(places, strata, n_strata, test, size_alone, part, share):  # type:
 
 
 @part
-def _cut_by_strata(strata, n_strata, test, part, share):  # type: ignore[no-untyped-def]
+def _cut_by_strata(strata: Labels, n_strata: int, test: ClassTest, part: Labels, share: int) -> int:
     """Give the first half its share of every combination of sensitive values, in the order of the part."""
     count = np.zeros(n_strata, np.int64)
     for i in part:
@@ -242,7 +254,7 @@ def _cut_by_strata(strata, n_strata, test, part, share):  # type: ignore[no-unty
 
 
 @part
-def _both_meet(test, part, middle):  # type: ignore[no-untyped-def]
+def _both_meet(test: ClassTest, part: Labels, middle: int) -> bool:
     counts = np.zeros(test.starts[-1], np.int64)
     for place in range(middle):
         for j in range(test.codes.shape[1]):
@@ -258,7 +270,7 @@ def _both_meet(test, part, middle):  # type: ignore[no-untyped-def]
 
 
 @part
-def _select(keys, part, middle):  # type: ignore[no-untyped-def]
+def _select(keys: Floats, part: Labels, middle: int) -> None:
     """Reorder the part so that none of its first `middle` keys exceeds any of the others (quickselect)."""
     low, high = 0, part.size - 1
     while low < high:

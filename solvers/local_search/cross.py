@@ -11,11 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from optmodels.kernels import kernel
-from optmodels.partition import root_of
+from optmodels.partition import Labels, root_of
+from optmodels.price import Floats
 
 
 @kernel(nogil=True)
-def crossed(labels, prices, other_labels, other_prices, fixed, tolerance):  # type: ignore[no-untyped-def]
+def crossed(
+    labels: Labels, prices: Floats, other_labels: Labels, other_prices: Floats, fixed: bool, tolerance: float
+) -> tuple[Labels, Floats, int]:
     """The first partition with every part replaced that the other one has cheaper by more than the tolerance.
 
     Prices are those of the classes by their labels. Where the number of classes is `fixed`, only parts of as many

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from optmodels.conditions import ClassTest
+from optmodels.halting import Flag
 from optmodels.kernels import kernel, part
 from solvers.local_search.conditions_kept import may_join, may_leave, may_trade
-from solvers.local_search.state import NEXT, attach, detach, exchange_change, join_change, leave_change
+from solvers.local_search.near import Near
+from solvers.local_search.state import NEXT, Ints, State, attach, detach, exchange_change, join_change, leave_change
 
 # Exchanges are tried with all records of a small class, and with a few of a large one: large classes can
 # spare a record, so that relocations do most of the work.
@@ -15,14 +18,14 @@ FEW_EXCHANGES = 3
 
 
 @kernel(nogil=True)
-def relocate(state, i, slot):  # type: ignore[no-untyped-def]
+def relocate(state: State, i: int, slot: int) -> None:
     """Move record i to another class."""
     detach(state, i)
     attach(state, i, slot)
 
 
 @kernel(nogil=True)
-def exchange(state, i, r):  # type: ignore[no-untyped-def]
+def exchange(state: State, i: int, r: int) -> None:
     """Let two records of different classes change places."""
     a, b = state.labels[i], state.labels[r]
     detach(state, i)
@@ -32,7 +35,9 @@ def exchange(state, i, r):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def best_move(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
+def best_move(
+    state: State, test: ClassTest, i: int, slots: Ints, n_slots: int, tolerance: float
+) -> tuple[float, int, int]:
     """The most profitable allowed move of record i into one of some classes.
 
     Returns the change of price, the class to join, and the record that comes back in exchange (-1: none);
@@ -62,7 +67,7 @@ def best_move(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-unt
 
 
 @part
-def improve_record(state, test, i, slots, n_slots, tolerance):  # type: ignore[no-untyped-def]
+def improve_record(state: State, test: ClassTest, i: int, slots: Ints, n_slots: int, tolerance: float) -> float:
     """Make the best move of record i, if any saves more than the tolerance; the saving."""
     change, slot, back = best_move(state, test, i, slots, n_slots, tolerance)
     if slot < 0:
@@ -75,7 +80,17 @@ def improve_record(state, test, i, slots, n_slots, tolerance):  # type: ignore[n
 
 
 @part
-def descend(state, test, rows, n_rows, slots, n_slots, tolerance, passes, halt):  # type: ignore[no-untyped-def]
+def descend(
+    state: State,
+    test: ClassTest,
+    rows: Ints,
+    n_rows: int,
+    slots: Ints,
+    n_slots: int,
+    tolerance: float,
+    passes: int,
+    halt: Flag,
+) -> None:
     """Improve some records within some classes until a whole pass finds nothing or the flag `halt` is raised."""
     quiet = 0
     for step in range(passes * n_rows):
@@ -90,7 +105,7 @@ def descend(state, test, rows, n_rows, slots, n_slots, tolerance, passes, halt):
 
 
 @part
-def near_slots(state, near, owner, me, i, slots, most):  # type: ignore[no-untyped-def]
+def near_slots(state: State, near: Near, owner: Ints, me: int, i: int, slots: Ints, most: int) -> int:
     """Gather into `slots` the classes of record i and of records near it that belong to worker `me`."""
     found = 1
     slots[0] = state.labels[i]
@@ -116,7 +131,18 @@ def near_slots(state, near, owner, me, i, slots, most):  # type: ignore[no-untyp
 
 
 @kernel(nogil=True)
-def sweep(state, test, near, owner, me, order, low, high, tolerance, halt):  # type: ignore[no-untyped-def]
+def sweep(
+    state: State,
+    test: ClassTest,
+    near: Near,
+    owner: Ints,
+    me: int,
+    order: Ints,
+    low: int,
+    high: int,
+    tolerance: float,
+    halt: Flag,
+) -> float:
     """Improve the records order[low:high] once each, looking at the classes of near records; the saving.
 
     Records of large classes take long: it ends early if the flag `halt` is raised.

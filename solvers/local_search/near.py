@@ -98,7 +98,9 @@ def _by_trees(points: Floats, length: int, generator: np.random.Generator) -> ND
 
 
 @kernel(nogil=True)
-def _halve(order, keys, edges):  # type: ignore[no-untyped-def]
+def _halve(
+    order: NDArray[np.int64], keys: Floats, edges: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Cut every segment at the median of its keys."""
     new_edges = np.empty(2 * edges.size - 1, np.int64)
     new_order = np.empty_like(order)
@@ -114,7 +116,9 @@ def _halve(order, keys, edges):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def _merge_leaves(points, order, edges, lists, distances):  # type: ignore[no-untyped-def]
+def _merge_leaves(
+    points: Floats, order: NDArray[np.int64], edges: NDArray[np.int64], lists: NDArray[np.int32], distances: Floats
+) -> None:
     """Offer all pairs of each leaf to the lists of both points."""
     for s in range(edges.size - 1):
         for a in range(edges[s], edges[s + 1]):
@@ -128,7 +132,7 @@ def _merge_leaves(points, order, edges, lists, distances):  # type: ignore[no-un
 
 
 @part
-def _keep_once(kept, distances, candidate, distance):  # type: ignore[no-untyped-def]
+def _keep_once(kept: NDArray[np.int32], distances: Floats, candidate: int, distance: float) -> None:
     last = kept.size - 1
     if distance >= distances[last]:
         return

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import part
-from solvers.local_search.state import squared_distance
+from optmodels.kernels import Random, part
+from solvers.local_search.state import Ints, State, squared_distance
 
 
 class PairBench(NamedTuple):
@@ -29,7 +29,7 @@ class PairBench(NamedTuple):
 
 
 @part
-def new_bench(most_rows, most_classes):  # type: ignore[no-untyped-def]
+def new_bench(most_rows: int, most_classes: int) -> PairBench:
     """A bench for at most so many records and classes."""
     return PairBench(
         np.empty((most_rows, most_rows)),
@@ -43,7 +43,16 @@ def new_bench(most_rows, most_classes):  # type: ignore[no-untyped-def]
 
 
 @part
-def rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, passes, random):  # type: ignore[no-untyped-def]
+def rebuild_by_distance(
+    bench: PairBench,
+    state: State,
+    rows: Ints,
+    n_rows: int,
+    target: int,
+    tolerance: float,
+    passes: int,
+    random: Random,
+) -> float:
     """Put the records into `target` classes in bench.where; the sum of their spreads."""
     for x in range(n_rows):
         bench.where[x] = -1
@@ -66,7 +75,7 @@ def rebuild_by_distance(bench, state, rows, n_rows, target, tolerance, passes, r
 
 
 @part
-def _put(bench, n_rows, x, c):  # type: ignore[no-untyped-def]
+def _put(bench: PairBench, n_rows: int, x: int, c: int) -> None:
     bench.within[c] += bench.reach[c, x]
     bench.sizes[c] += 1
     bench.where[x] = c
@@ -75,7 +84,7 @@ def _put(bench, n_rows, x, c):  # type: ignore[no-untyped-def]
 
 
 @part
-def _take(bench, n_rows, x):  # type: ignore[no-untyped-def]
+def _take(bench: PairBench, n_rows: int, x: int) -> None:
     c = bench.where[x]
     bench.within[c] -= bench.reach[c, x]
     bench.sizes[c] -= 1
@@ -84,7 +93,7 @@ def _take(bench, n_rows, x):  # type: ignore[no-untyped-def]
 
 
 @part
-def _grow(bench, n_rows, target, k, random):  # type: ignore[no-untyped-def]
+def _grow(bench: PairBench, n_rows: int, target: int, k: int, random: Random) -> None:
     """Classes of k around seeds far from each other, one after the other; the rest join where they cost least."""
     seed = -1
     for c in range(target):
@@ -124,7 +133,7 @@ def _grow(bench, n_rows, target, k, random):  # type: ignore[no-untyped-def]
 
 
 @part
-def _descend(bench, n_rows, target, k, tolerance, passes):  # type: ignore[no-untyped-def]
+def _descend(bench: PairBench, n_rows: int, target: int, k: int, tolerance: float, passes: int) -> None:
     """The best relocation or exchange of one record after the other, until none of them has any."""
     quiet = 0
     for step in range(passes * n_rows):
@@ -145,7 +154,7 @@ def _descend(bench, n_rows, target, k, tolerance, passes):  # type: ignore[no-un
 
 
 @part
-def _best_move(bench, n_rows, target, k, x, best):  # type: ignore[no-untyped-def]
+def _best_move(bench: PairBench, n_rows: int, target: int, k: int, x: int, best: float) -> tuple[int, int]:
     """The class to join and the record that comes back in the best move of record x; -1: none."""
     joins = -1
     back = -1

@@ -7,12 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import kernel, part
+from optmodels.conditions import ClassTest
+from optmodels.halting import Flag
+from optmodels.kernels import Random, kernel, part
 from optmodels.price import SPREAD
 from solvers.local_search.conditions_kept import class_meets, may_join
 from solvers.local_search.moves import descend, relocate
+from solvers.local_search.near import Near
 from solvers.local_search.pairs import new_bench, rebuild_by_distance
-from solvers.local_search.state import NEXT, apart, attach, clear, join_change
+from solvers.local_search.state import NEXT, Ints, State, apart, attach, clear, join_change
 
 PASSES = 12
 CONTESTANTS = 4
@@ -39,9 +42,17 @@ class OwnClasses(NamedTuple):
 
 
 @kernel(nogil=True)
-def ruin_and_recreate(  # type: ignore[no-untyped-def]
-    state, test, near, own, rules, rounds, random, temperature, halt
-):
+def ruin_and_recreate(
+    state: State,
+    test: ClassTest,
+    near: Near,
+    own: OwnClasses,
+    rules: Rules,
+    rounds: int,
+    random: Random,
+    temperature: float,
+    halt: Flag,
+) -> None:
     """So many rounds among one worker's classes, or fewer: one of large classes takes long, so the flag ends it.
 
     A temperature of 1 accepts, one time in e, a price that rises by as much as the average class taken apart.
@@ -103,7 +114,7 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
 
 
 @part
-def _choose_number(state, fixed, n_slots, n_rows, n_spare, random):  # type: ignore[no-untyped-def]
+def _choose_number(state: State, fixed: bool, n_slots: int, n_rows: int, n_spare: int, random: Random) -> int:
     """How many classes to build in place of those taken apart: as many, one fewer or one more."""
     target = n_slots
     if not fixed:
@@ -115,7 +126,7 @@ def _choose_number(state, fixed, n_slots, n_rows, n_spare, random):  # type: ign
 
 
 @part
-def _acceptable(state, test, slots, built, allowed, required):  # type: ignore[no-untyped-def]
+def _acceptable(state: State, test: ClassTest, slots: Ints, built: int, allowed: float, required: int) -> bool:
     """Whether the new classes cost no more than allowed, meet the conditions and are as many as required (0: any)."""
     total = 0.0
     n_built = 0
@@ -129,7 +140,7 @@ def _acceptable(state, test, slots, built, allowed, required):  # type: ignore[n
 
 
 @part
-def _choose_seed(state, own, random):  # type: ignore[no-untyped-def]
+def _choose_seed(state: State, own: OwnClasses, random: Random) -> int:
     """A record of the worker's classes: any, or the one of a few whose class costs most; -1: none was met."""
     chosen = -1
     for _ in range(CONTESTANTS if random.random() < 0.5 else 1):
@@ -144,7 +155,18 @@ def _choose_seed(state, own, random):  # type: ignore[no-untyped-def]
 
 
 @part
-def _choose(state, near, own, seed_row, wanted, jump, slots, rows, most_rows, random):  # type: ignore[no-untyped-def]
+def _choose(
+    state: State,
+    near: Near,
+    own: OwnClasses,
+    seed_row: int,
+    wanted: int,
+    jump: float,
+    slots: Ints,
+    rows: Ints,
+    most_rows: int,
+    random: Random,
+) -> tuple[int, int]:
     """Classes that lie together, by a walk from record to near record with some jumps, and all their records."""
     n_slots = 0
     n_rows = 0
@@ -179,7 +201,17 @@ def _choose(state, near, own, seed_row, wanted, jump, slots, rows, most_rows, ra
 
 
 @part
-def _rebuild(state, test, rows, n_rows, slots, target, pool, random, halt):  # type: ignore[no-untyped-def]
+def _rebuild(
+    state: State,
+    test: ClassTest,
+    rows: Ints,
+    n_rows: int,
+    slots: Ints,
+    target: int,
+    pool: Ints,
+    random: Random,
+    halt: Flag,
+) -> int:
     """Grow classes one after the other from far-out or random records; the rest join where they cost least.
 
     Once the flag `halt` is raised records are taken as they come, which is hardly ever acceptable but soon done.
@@ -226,9 +258,9 @@ def _rebuild(state, test, rows, n_rows, slots, target, pool, random, halt):  # t
 
 
 @part
-def _pick_seed(state, pool, left, previous, random):  # type: ignore[no-untyped-def]
+def _pick_seed(state: State, pool: Ints, left: int, previous: int, random: Random) -> int:
     """A place in the pool: at random, or the farthest of a few from the previous seed."""
-    place = random.integers(0, left)
+    place: int = random.integers(0, left)
     if previous < 0:
         return place
     farthest = -1.0
@@ -243,7 +275,7 @@ def _pick_seed(state, pool, left, previous, random):  # type: ignore[no-untyped-
 
 
 @part
-def _join_broken(state, test, slots, built, rows, n_rows):  # type: ignore[no-untyped-def]
+def _join_broken(state: State, test: ClassTest, slots: Ints, built: int, rows: Ints, n_rows: int) -> None:
     """Merge every class that breaks a condition with the class where its records cost least.
 
     A union of classes that meet the conditions meets them, so this ends, at worst with one class.

@@ -107,7 +107,7 @@ REORDER = {"reassoc", "contract", "nsz"}
 
 
 @part(fastmath=REORDER, forceinline=True)
-def squared_distance(a, b):  # type: ignore[no-untyped-def]
+def squared_distance(a: Floats, b: Floats) -> float:
     """Squared Euclidean distance of two points."""
     total = 0.0
     for j in range(a.size):
@@ -117,7 +117,7 @@ def squared_distance(a, b):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def side(state, j, low, high):  # type: ignore[no-untyped-def]
+def side(state: State, j: int, low: float, high: float) -> float:
     """What a class that reaches from low to high in attribute j costs each of its records."""
     if j < state.plain:
         return high - low
@@ -125,7 +125,7 @@ def side(state, j, low, high):  # type: ignore[no-untyped-def]
 
 
 @part
-def apart(state, i, r):  # type: ignore[no-untyped-def]
+def apart(state: State, i: int, r: int) -> float:
     """How far apart two records are, to choose records that lie far from each other."""
     if state.kind != HIERARCHY:
         return squared_distance(state.numeric[i], state.numeric[r])
@@ -137,10 +137,10 @@ def apart(state, i, r):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def count_of(state, slot, j, value):  # type: ignore[no-untyped-def]
+def count_of(state: State, slot: int, j: int, value: int) -> np.int32:
     """How many records of the class have this value of categorical attribute j."""
     if state.counts.shape[0]:
-        return state.counts[slot, value]
+        return np.int32(state.counts[slot, value])
     count = np.int32(0)
     i = state.first[slot]
     while i >= 0:
@@ -150,13 +150,13 @@ def count_of(state, slot, j, value):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True, forceinline=True)
-def join_change(state, i, slot):  # type: ignore[no-untyped-def]
+def join_change(state: State, i: int, slot: int) -> float:
     """Change of the class's price when record i joins it."""
     size = state.sizes[slot]
     if size == 0:
         return 0.0
     if state.kind == SPREAD:
-        change = squared_distance(state.numeric[i], state.measures[slot, MEAN]) * size / (size + 1)
+        change: float = squared_distance(state.numeric[i], state.measures[slot, MEAN]) * size / (size + 1)
         for j in range(state.codes.shape[1]):
             if count_of(state, slot, j, state.codes[i, j]) < state.marks[slot, j, MODE]:
                 change += state.code_weights[j]
@@ -168,17 +168,17 @@ def join_change(state, i, slot):  # type: ignore[no-untyped-def]
     for j in range(state.codes.shape[1]):
         new = count_of(state, slot, j, state.codes[i, j]) == 0
         sides += state.code_weights[j] * (state.marks[slot, j, DISTINCT] - 1 + new)
-    return sides * (size + 1) - state.prices[slot]
+    return float(sides * (size + 1) - state.prices[slot])
 
 
 @kernel(nogil=True, forceinline=True)
-def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
+def leave_change(state: State, i: int, slot: int) -> float:
     """Change of the class's price when its record i leaves."""
     size = state.sizes[slot]
     if size == 1:
-        return -state.prices[slot]
+        return -float(state.prices[slot])
     if state.kind == SPREAD:
-        change = -squared_distance(state.numeric[i], state.measures[slot, MEAN]) * size / (size - 1)
+        change: float = -squared_distance(state.numeric[i], state.measures[slot, MEAN]) * size / (size - 1)
         for j in range(state.codes.shape[1]):
             if not _only_mode(state, i, slot, j):
                 change -= state.code_weights[j]
@@ -192,22 +192,22 @@ def leave_change(state, i, slot):  # type: ignore[no-untyped-def]
     for j in range(state.codes.shape[1]):
         last = count_of(state, slot, j, state.codes[i, j]) == 1
         sides += state.code_weights[j] * (state.marks[slot, j, DISTINCT] - 1 - last)
-    return sides * (size - 1) - state.prices[slot]
+    return float(sides * (size - 1) - state.prices[slot])
 
 
 @kernel(nogil=True, fastmath=REORDER, forceinline=True)
-def exchange_change(state, i, r):  # type: ignore[no-untyped-def]
+def exchange_change(state: State, i: int, r: int) -> float:
     """Change of the total price when two records of different classes change places."""
     a, b = state.labels[i], state.labels[r]
     if state.kind != SPREAD:
-        return _trade_sides(state, a, i, r) - state.prices[a] + _trade_sides(state, b, r, i) - state.prices[b]
+        return float(_trade_sides(state, a, i, r) - state.prices[a] + _trade_sides(state, b, r, i) - state.prices[b])
     dot = 0.0
     square = 0.0
     for j in range(state.numeric.shape[1]):
         difference = state.numeric[r, j] - state.numeric[i, j]
         dot += difference * (state.measures[b, MEAN, j] - state.measures[a, MEAN, j])
         square += difference * difference
-    change = 2.0 * dot - square * (1.0 / state.sizes[a] + 1.0 / state.sizes[b])
+    change: float = 2.0 * dot - square * (1.0 / state.sizes[a] + 1.0 / state.sizes[b])
     for j in range(state.codes.shape[1]):
         if state.codes[i, j] != state.codes[r, j]:
             change += state.code_weights[j] * (_mode_lost(state, a, i, r, j) + _mode_lost(state, b, r, i, j))
@@ -215,15 +215,15 @@ def exchange_change(state, i, r):  # type: ignore[no-untyped-def]
 
 
 @part(forceinline=True)
-def _mode_lost(state, slot, leaver, joiner, j):  # type: ignore[no-untyped-def]
+def _mode_lost(state: State, slot: int, leaver: int, joiner: int, j: int) -> int:
     """By how much the commonest value's count falls when `joiner` takes the place of `leaver`."""
     mode = state.marks[slot, j, MODE]
     without = mode - 1 if _only_mode(state, leaver, slot, j) else mode
-    return mode - max(without, count_of(state, slot, j, state.codes[joiner, j]) + 1)
+    return int(mode - max(without, count_of(state, slot, j, state.codes[joiner, j]) + 1))
 
 
 @part
-def _trade_sides(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
+def _trade_sides(state: State, slot: int, leaver: int, joiner: int) -> float:
     """Price of an extent's class when `joiner` takes the place of its record `leaver`."""
     sides = 0.0
     for j in range(state.numeric.shape[1]):
@@ -238,17 +238,17 @@ def _trade_sides(state, slot, leaver, joiner):  # type: ignore[no-untyped-def]
             further += count_of(state, slot, j, new) == 0
             further -= count_of(state, slot, j, old) == 1
         sides += state.code_weights[j] * further
-    return sides * state.sizes[slot]
+    return float(sides * state.sizes[slot])
 
 
 @part(forceinline=True)
-def _only_mode(state, i, slot, j):  # type: ignore[no-untyped-def]
+def _only_mode(state: State, i: int, slot: int, j: int) -> bool:
     mode = state.marks[slot, j, MODE]
-    return state.marks[slot, j, TIES] == 1 and count_of(state, slot, j, state.codes[i, j]) == mode
+    return bool(state.marks[slot, j, TIES] == 1 and count_of(state, slot, j, state.codes[i, j]) == mode)
 
 
 @part
-def attach(state, i, slot):  # type: ignore[no-untyped-def]
+def attach(state: State, i: int, slot: int) -> None:
     """Put record i, which is in no class, into a class."""
     state.prices[slot] += join_change(state, i, slot)
     size = state.sizes[slot] + 1
@@ -285,7 +285,7 @@ def attach(state, i, slot):  # type: ignore[no-untyped-def]
 
 
 @part
-def _widen(state, slot, j, x):  # type: ignore[no-untyped-def]
+def _widen(state: State, slot: int, j: int, x: float) -> None:
     if x <= state.measures[slot, LOW, j]:
         state.measures[slot, NEXT_LOW, j] = state.measures[slot, LOW, j]
         state.measures[slot, LOW, j] = x
@@ -299,7 +299,7 @@ def _widen(state, slot, j, x):  # type: ignore[no-untyped-def]
 
 
 @part
-def detach(state, i):  # type: ignore[no-untyped-def]
+def detach(state: State, i: int) -> None:
     """Take record i out of its class; an emptied class is as new."""
     slot = state.labels[i]
     if state.sizes[slot] == 1:
@@ -340,7 +340,7 @@ def detach(state, i):  # type: ignore[no-untyped-def]
 
 
 @part
-def _measure(state, slot, j):  # type: ignore[no-untyped-def]
+def _measure(state: State, slot: int, j: int) -> None:
     """Find the extremes of attribute j anew."""
     state.measures[slot, LOW, j] = state.measures[slot, NEXT_LOW, j] = np.inf
     state.measures[slot, HIGH, j] = state.measures[slot, NEXT_HIGH, j] = -np.inf
@@ -351,7 +351,7 @@ def _measure(state, slot, j):  # type: ignore[no-untyped-def]
 
 
 @part
-def _values_that_occur(state, slot, j, times):  # type: ignore[no-untyped-def]
+def _values_that_occur(state: State, slot: int, j: int, times: np.int32) -> int:
     """How many values of attribute j occur exactly so many times in the class."""
     found = 0
     if state.counts.shape[0]:
@@ -362,11 +362,11 @@ def _values_that_occur(state, slot, j, times):  # type: ignore[no-untyped-def]
     while i >= 0:
         found += count_of(state, slot, j, state.codes[i, j]) == times
         i = state.chain[i, NEXT]
-    return found // times  # each such value was met once per record that has it
+    return int(found // times)  # each such value was met once per record that has it
 
 
 @part
-def clear(state, slot):  # type: ignore[no-untyped-def]
+def clear(state: State, slot: int) -> None:
     """Empty a class, in time linear in its size."""
     i = state.first[slot]
     while i >= 0:
@@ -392,7 +392,7 @@ def clear(state, slot):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def fill(state, labels):  # type: ignore[no-untyped-def]
+def fill(state: State, labels: Labels) -> None:
     """Load a partition whose labels are slots; what was there before is forgotten, and with it rounding."""
     for slot in range(state.sizes.size):
         clear(state, slot)

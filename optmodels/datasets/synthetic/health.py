@@ -199,7 +199,7 @@ def _words(codes: Codes, words: tuple[str, ...]) -> pa.DictionaryArray:
 
 
 @kernel(nogil=True)
-def pick(cumulative, rows, uniforms):  # type: ignore[no-untyped-def]
+def pick(cumulative: Floats, rows: NDArray[np.integer[Any]], uniforms: Floats) -> Codes:
     """For each uniform number the value whose share of the row's distribution it falls into."""
     found = np.empty(uniforms.size, np.int8)
     last = cumulative.shape[1] - 1

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import part
-from solvers.local_search.boxes.sides import as_is, emptied, traded, widened, with_row, without_row
+from optmodels.kernels import Random, part
+from solvers.local_search.boxes.sides import Sides, as_is, emptied, traded, widened, with_row, without_row
 
 TINY = 1e-12  # of a side: savings below it are rounding
 
@@ -29,7 +29,7 @@ class BoxBench(NamedTuple):
 
 
 @part
-def new_bench(most_rows, most_classes, attributes):  # type: ignore[no-untyped-def]
+def new_bench(most_rows: int, most_classes: int, attributes: int) -> BoxBench:
     """A bench for at most so many records and classes."""
     return BoxBench(
         np.empty((most_rows, attributes), np.int32),
@@ -42,7 +42,17 @@ def new_bench(most_rows, most_classes, attributes):  # type: ignore[no-untyped-d
 
 
 @part
-def build(bench, sides, n_rows, target, k, most, room, out_price, random):  # type: ignore[no-untyped-def]
+def build(
+    bench: BoxBench,
+    sides: Sides,
+    n_rows: int,
+    target: int,
+    k: int,
+    most: int,
+    room: int,
+    out_price: float,
+    random: Random,
+) -> int:
     """Classes of k grown one after the other by who costs least; the rest join where they cost least, or are left out.
 
     How many are left out.
@@ -101,7 +111,7 @@ def build(bench, sides, n_rows, target, k, most, room, out_price, random):  # ty
 
 
 @part
-def _measure(bench, sides, n_rows, c):  # type: ignore[no-untyped-def]
+def _measure(bench: BoxBench, sides: Sides, n_rows: int, c: int) -> None:
     """Find the box of a class anew, and what it costs, with and without each of its records."""
     emptied(bench.box, c)
     for x in range(n_rows):
@@ -114,7 +124,18 @@ def _measure(bench, sides, n_rows, c):  # type: ignore[no-untyped-def]
 
 
 @part
-def exchange_rows(bench, sides, n_rows, target, k, most, room, out_price, out, passes):  # type: ignore[no-untyped-def]
+def exchange_rows(
+    bench: BoxBench,
+    sides: Sides,
+    n_rows: int,
+    target: int,
+    k: int,
+    most: int,
+    room: int,
+    out_price: float,
+    out: int,
+    passes: int,
+) -> tuple[float, int]:
     """Relocate and exchange records until a whole pass finds nothing; the price of all then, and how many are out."""
     rows, where, own, box, sizes, costs = bench.rows, bench.where, bench.own, bench.box, bench.sizes, bench.costs
     for c in range(target):

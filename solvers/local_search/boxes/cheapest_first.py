@@ -102,7 +102,19 @@ def peel(
 
 
 @kernel(nogil=True)
-def grow(sides, points, copies, lists, k, found, seeds, grown, sizes, costs, halt):  # type: ignore[no-untyped-def]
+def grow(
+    sides: Sides,
+    points: Numbers,
+    copies: Counts,
+    lists: NDArray[np.int32],
+    k: int,
+    found: Labels,
+    seeds: Labels,
+    grown: Labels,
+    sizes: Counts,
+    costs: NDArray[np.float64],
+    halt: Flag,
+) -> None:
     """For each seed a class of free points near it, grown by who costs least; an infinite cost where they are few."""
     box = np.empty((1, 4, points.shape[1]), np.int32)
     frontier = np.empty(k * lists.shape[1], np.int64)
@@ -148,7 +160,7 @@ def grow(sides, points, copies, lists, k, found, seeds, grown, sizes, costs, hal
 
 
 @kernel(nogil=True)
-def make(grown, sizes, seeds, found, label):  # type: ignore[no-untyped-def]
+def make(grown: Labels, sizes: Counts, seeds: Labels, found: Labels, label: int) -> int:
     """Make the classes of some seeds, in their order, whose points are all free; the next label."""
     for seed in seeds:
         free = True
@@ -162,7 +174,7 @@ def make(grown, sizes, seeds, found, label):  # type: ignore[no-untyped-def]
 
 
 @kernel(nogil=True)
-def join_each(sides, rows, labels, left, n_labels):  # type: ignore[no-untyped-def]
+def join_each(sides: Sides, rows: Numbers, labels: Labels, left: Labels, n_labels: int) -> None:
     """Put the records without a class into the classes that they make dearer by the least."""
     box = np.empty((n_labels, 4, rows.shape[1]), np.int32)
     sizes = np.zeros(n_labels, np.int64)

@@ -22,11 +22,12 @@ MOST_NODES = 24
 PARTS = (2, 4, 8, 16, 32)
 
 Floats = NDArray[np.float64]
+Lists = NDArray[np.int32]  # (points, length): near points; -1 pads
 
 
 def nearest_by_nodes(
     points: Floats, plain: int, climbs: Floats, length: int, generator: np.random.Generator, halt: Flag | None = None
-) -> NDArray[np.int32]:
+) -> Lists:
     """For each point, whose first `plain` columns are numbers and the others leaves, near ones; -1 pads.
 
     A flag that is raised ends the search, with what was found until then.
@@ -64,7 +65,7 @@ def _sorted_by(column: Floats, plain: bool, climbs: Floats) -> list[Floats]:
 
 
 @part
-def _pair_cost(points, plain, climbs, a, b, most):  # type: ignore[no-untyped-def]
+def _pair_cost(points: Floats, plain: int, climbs: Floats, a: int, b: int | np.int64, most: float) -> float:
     """What two points cost together, each; the sum so far where that is too much already."""
     total = 0.0
     for j in range(points.shape[1]):
@@ -79,7 +80,7 @@ def _pair_cost(points, plain, climbs, a, b, most):  # type: ignore[no-untyped-de
 
 
 @part
-def _offer(points, plain, climbs, a, b, lists, costs):  # type: ignore[no-untyped-def]
+def _offer(points: Floats, plain: int, climbs: Floats, a: int, b: int | np.int64, lists: Lists, costs: Floats) -> None:
     last = lists.shape[1] - 1
     cost = _pair_cost(points, plain, climbs, a, b, max(costs[a, last], costs[b, last]))
     for one, other in ((a, b), (b, a)):
@@ -100,7 +101,16 @@ def _offer(points, plain, climbs, a, b, lists, costs):  # type: ignore[no-untype
 
 
 @kernel(nogil=True)
-def compare_windows(points, plain, climbs, order, window, lists, costs, halt):  # type: ignore[no-untyped-def]
+def compare_windows(
+    points: Floats,
+    plain: int,
+    climbs: Floats,
+    order: NDArray[np.int64],
+    window: int,
+    lists: Lists,
+    costs: Floats,
+    halt: Flag,
+) -> None:
     """Compare every point with those that follow it in the order."""
     for place in range(order.size):
         if halt[0]:
@@ -110,7 +120,9 @@ def compare_windows(points, plain, climbs, order, window, lists, costs, halt):  
 
 
 @kernel(nogil=True)
-def compare_neighbours(points, plain, climbs, known, lists, costs, halt):  # type: ignore[no-untyped-def]
+def compare_neighbours(
+    points: Floats, plain: int, climbs: Floats, known: Lists, lists: Lists, costs: Floats, halt: Flag
+) -> None:
     """Compare every point with those near to the points that are known to be near to it."""
     for a in range(known.shape[0]):
         if halt[0]:

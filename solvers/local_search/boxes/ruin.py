@@ -7,9 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from optmodels.kernels import kernel, part
-from optmodels.partition import LEFT_OUT
+from optmodels.halting import Flag
+from optmodels.kernels import Random, kernel, part
+from optmodels.partition import LEFT_OUT, Labels
 from solvers.local_search.boxes.bench import build, exchange_rows, new_bench
+from solvers.local_search.boxes.sides import Sides
+from solvers.local_search.near import Near
 
 PASSES = 6
 CONTESTANTS = 4
@@ -33,9 +36,23 @@ class Owned(NamedTuple):
 
 
 @kernel(nogil=True)
-def ruin_and_recreate(  # type: ignore[no-untyped-def]
-    classes, sides, near, owned, me, spare, n_spare, k, widest, free, out_price, rounds, random, temperature, halt
-):
+def ruin_and_recreate(
+    classes: BoxClasses,
+    sides: Sides,
+    near: Near,
+    owned: Owned,
+    me: int,
+    spare: Labels,
+    n_spare: int,
+    k: int,
+    widest: int,
+    free: int,
+    out_price: float,
+    rounds: int,
+    random: Random,
+    temperature: float,
+    halt: Flag,
+) -> None:
     """So many rounds; a temperature of 1 accepts, one time in e, a rise by the average price of a class taken apart.
 
     `free` is how many more records may be left out, at `out_price` each.
@@ -102,7 +119,18 @@ def ruin_and_recreate(  # type: ignore[no-untyped-def]
 
 
 @part
-def _gather(classes, near, owned, me, seed, wanted, most_out, slots, taken, random):  # type: ignore[no-untyped-def]
+def _gather(
+    classes: BoxClasses,
+    near: Near,
+    owned: Owned,
+    me: int,
+    seed: int,
+    wanted: int,
+    most_out: int,
+    slots: Labels,
+    taken: Labels,
+    random: Random,
+) -> tuple[int, int, int]:
     """Classes that lie together, by a walk from record to near record, all their records, and some left out beside."""
     n_slots, n_rows, n_out = 0, 0, 0
     i = seed
@@ -136,7 +164,7 @@ def _gather(classes, near, owned, me, seed, wanted, most_out, slots, taken, rand
 
 
 @kernel(nogil=True)
-def fill(classes, labels):  # type: ignore[no-untyped-def]
+def fill(classes: BoxClasses, labels: Labels) -> None:
     """Load a partition whose labels are slots; prices are set by whoever knows them."""
     for slot in range(classes.sizes.size):
         classes.sizes[slot] = 0

@@ -43,17 +43,17 @@ def numbered(price: Price) -> tuple[Sides, Numbers]:
 
 
 @part(forceinline=True)
-def side(sides, j, low, high):  # type: ignore[no-untyped-def]
+def side(sides: Sides, j: int, low: int, high: int) -> float:
     """The cost of attribute j for each record of a box from low to high."""
     if low >= high:
         return 0.0
     if j < sides.plain:
-        return sides.values[high] - sides.values[low]
+        return float(sides.values[high] - sides.values[low])
     return node_cost(sides.climbs, low, high)
 
 
 @part
-def as_is(sides, box, c):  # type: ignore[no-untyped-def]
+def as_is(sides: Sides, box: Numbers, c: int) -> float:
     """The cost of box c for each of its records."""
     total = 0.0
     for j in range(box.shape[2]):
@@ -62,7 +62,7 @@ def as_is(sides, box, c):  # type: ignore[no-untyped-def]
 
 
 @part
-def with_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
+def with_row(sides: Sides, box: Numbers, c: int, rows: Numbers, x: int) -> float:
     """The cost of box c with one more record."""
     total = 0.0
     for j in range(box.shape[2]):
@@ -72,7 +72,7 @@ def with_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
 
 
 @part
-def without_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
+def without_row(sides: Sides, box: Numbers, c: int, rows: Numbers, x: int) -> float:
     """The cost of box c without one of its records."""
     total = 0.0
     for j in range(box.shape[2]):
@@ -84,7 +84,7 @@ def without_row(sides, box, c, rows, x):  # type: ignore[no-untyped-def]
 
 
 @part
-def traded(sides, box, c, rows, out, into):  # type: ignore[no-untyped-def]
+def traded(sides: Sides, box: Numbers, c: int, rows: Numbers, out: int, into: int) -> float:
     """The cost of box c with one record in the place of another."""
     total = 0.0
     for j in range(box.shape[2]):
@@ -96,7 +96,7 @@ def traded(sides, box, c, rows, out, into):  # type: ignore[no-untyped-def]
 
 
 @part
-def emptied(box, c):  # type: ignore[no-untyped-def]
+def emptied(box: Numbers, c: int) -> None:
     """Make box c that of no record."""
     for j in range(box.shape[2]):
         box[c, LOW, j] = box[c, NEXT_LOW, j] = NONE
@@ -104,7 +104,7 @@ def emptied(box, c):  # type: ignore[no-untyped-def]
 
 
 @part
-def widened(box, c, rows, x):  # type: ignore[no-untyped-def]
+def widened(box: Numbers, c: int, rows: Numbers, x: int) -> None:
     """Take one more record into box c."""
     for j in range(box.shape[2]):
         v = rows[x, j]
