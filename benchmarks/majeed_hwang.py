@@ -82,8 +82,8 @@ def released(problem: MajeedHwangProblem, labels: Labels) -> pd.DataFrame:
 def row(table: om.Table, k: int, weights: dict[str, float]) -> tuple[dict[str, float], dict[str, pd.DataFrame]]:
     """What one k comes to, and its releases by name."""
 
-    def model(**rule: object) -> MajeedHwangProblem:
-        return MajeedHwang(k=k, weights=weights, **rule).build(table)  # type: ignore[arg-type]
+    def model(**rule: Any) -> MajeedHwangProblem:
+        return MajeedHwang(k=k, weights=weights, **rule).build(table)
 
     rule, least = model(), model(levels="least")
     theirs = solve(rule, solver="usefulness")

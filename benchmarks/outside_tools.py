@@ -29,6 +29,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -71,11 +72,12 @@ def written(number: int, place: Path) -> tuple[Path, dict[str, float]]:
             "illness": (np.arange(values) / 2 + 0.5 if numeric else np.array(list("uvwxyz")))[places],
         }
     )
+    values_are: dict[str, Any] = {"ordered": "illness"} if numeric else {"nominal": "illness"}
     table = Table(
         frame,
         quasi={"age": "numeric", "town": "categorical"},
         sensitive="illness",
-        **({"ordered": "illness"} if numeric else {"nominal": "illness"}),  # type: ignore[arg-type]
+        **values_are,
     )
     size = int(draw.integers(2, 9) if number % 4 < 2 else draw.integers(20, 60))  # large ones mostly have every value
     classes = max(1, n // size)

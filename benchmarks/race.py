@@ -14,11 +14,12 @@ Hypervolumes are shares of the box between no loss and all entropy and all loss 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +54,8 @@ def _swarms(published: Pso, problem: MoObamProblem, evaluations: int, seed: int,
     for n_c in N_C[name]:
         options = replace(published, iterations=iterations, n_centroids=n_c)
         front = options.pareto(problem, seed=seed)
-        for count, at, volume in front.details["curve"]:  # type: ignore[attr-defined]
+        seen: Curve = _details(front)["curve"]
+        for count, at, volume in seen:
             curve.append((done + count, seconds + at, max(volume, curve[-1][2] if curve else 0.0)))
         done, seconds = curve[-1][0], curve[-1][1]
         merged = front if merged is None else merged.merge(front)
@@ -86,7 +88,12 @@ def plain(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Cur
 def ours(problem: MoObamProblem, evaluations: int, seed: int, name: str) -> Curve:
     """Memetic NSGA-II."""
     front = Nsga2(evaluations=evaluations).pareto(problem, seed=seed)
-    return [*front.details["curve"], (front.details["evaluations"], front.details["seconds"], front.hypervolume())]  # type: ignore[misc, list-item]
+    details = _details(front)
+    return [*details["curve"], (details["evaluations"], details["seconds"], front.hypervolume())]
+
+
+def _details(front: om.ParetoFront) -> Mapping[str, Any]:
+    return front.details
 
 
 CONTENDERS: dict[str, Callable[[MoObamProblem, int, int, str], Curve]] = {

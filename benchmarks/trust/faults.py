@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -254,7 +255,7 @@ def _limits(place: Path) -> Iterator[Outcome]:
         size = megabytes << 20
         done = _run(
             ["anonymize", str(place / "many.csv"), *_ROLES, "--time-limit", "2", "--out", str(out)],
-            lambda size=size: resource.setrlimit(resource.RLIMIT_AS, (size, size)),  # type: ignore[misc]
+            partial(resource.setrlimit, resource.RLIMIT_AS, (size, size)),
         )
         if done.returncode == 0:
             said = kept(not verify(out, load_promise(beside(out))).broken, "a broken promise")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -36,8 +36,8 @@ def study_progress() -> Iterator[OnStudyProgress]:
         task = bar.add_task("", total=None)
 
         def draw(state: StudyProgress) -> None:
-            changed = {"description": _described(state)} if state.last or not state.done else {}
-            bar.update(task, total=state.total, completed=state.done, **changed)  # type: ignore[arg-type]
+            changed: dict[str, Any] = {"description": _described(state)} if state.last or not state.done else {}
+            bar.update(task, total=state.total, completed=state.done, **changed)
 
         yield draw
 

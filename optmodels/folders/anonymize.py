@@ -77,8 +77,16 @@ class FolderRelease:
 
     def to_html(self, *, source: Mapping[str, str] | None = None) -> str:
         """The report as one page; what is told of values and groups was counted if `report` was asked for."""
-        known = {"before": self.before, "described": self.described, "method": self.method}
-        return page(Dossier(audit=self.audit, provenance=self.provenance, source=source or {}, **known))  # type: ignore[arg-type]
+        return page(
+            Dossier(
+                audit=self.audit,
+                before=self.before,
+                described=self.described,
+                method=self.method,
+                provenance=self.provenance,
+                source=source or {},
+            )
+        )
 
 
 def anonymize_folder(
@@ -175,8 +183,8 @@ class _Flow:
             assert samples[0].test is not None
             merged = merged_groups(
                 samples[0].test,
-                sum(one.sizes for one in shuffled),  # type: ignore[arg-type]
-                sum(one.counts for one in shuffled),  # type: ignore[arg-type]
+                np.sum([one.sizes for one in shuffled], axis=0),
+                np.sum([one.counts for one in shuffled], axis=0),
                 group_rows,
             )
             parts = max(1, ceil(total.n / group_rows))

@@ -37,7 +37,8 @@ def piece_formats(piece: Piece, roles: Roles, columns: Columns) -> Formats:
     """In which formats all dates of a piece can be read."""
     names = undated(roles)
     frame = piece.frame(roles, {name: columns[name] for name in names})
-    return {name: formats_in(column) for name, column in cleaned(dict(frame.items()), roles.clean, {}).items()}  # type: ignore[arg-type]
+    columns_of_dates = {str(name): column for name, column in frame.items()}
+    return {name: formats_in(column) for name, column in cleaned(columns_of_dates, roles.clean, {}).items()}
 
 
 def with_formats(roles: Roles, found: Sequence[Formats]) -> Roles:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,6 +14,11 @@ from optmodels.solver.interrupt import Interrupt
 from solvers.blocks.worker_pool import Step, WorkerPool
 
 Result = TypeVar("Result")
+
+
+def _whenever(arguments: tuple[Any, ...], _: int) -> tuple[Any, ...]:
+    """The arguments of a step that are the same however many steps are unfinished."""
+    return arguments
 
 
 class Steps:
@@ -49,7 +55,7 @@ class Steps:
 
     def each(self, note: str, work: Callable[..., Result], given: Sequence[tuple[Any, ...]]) -> list[Result]:
         """The results of some work on each of these arguments."""
-        return self._all(note, [Step(work, lambda _, one=one: one) for one in given])  # type: ignore[misc]
+        return self._all(note, [Step(work, partial(_whenever, one)) for one in given])
 
     def stoppable(self, note: str, stop_file: Path, steps: Sequence[Step[Result]]) -> list[Result]:
         """The results of steps that look for a file while they are under way, which Ctrl-C makes."""

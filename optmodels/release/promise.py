@@ -110,11 +110,12 @@ class Terms:
                 ordered=self.table.sensitive_ordered[place],
                 hierarchy=self.table.hierarchies.get(name),
                 texts=partial(texts.all if everything else texts.released, place),
-                by_rank=lambda place=place, levels=self.table.sensitive_levels[place]: (  # type: ignore[misc]
-                    bool(self.left_out) or len(texts.released(place)) == len(levels)
-                ),
+                by_rank=partial(self._by_rank, texts, place),
             )
         return {"k": int(self.conditions.k), "person": self.table.roles.person, "sensitive": asked}
+
+    def _by_rank(self, texts: _LevelTexts, place: int) -> bool:
+        return bool(self.left_out) or len(texts.released(place)) == len(self.table.sensitive_levels[place])
 
 
 def asked_of(

@@ -92,10 +92,10 @@ def _of_guessing(audit: Findings, promise: Mapping[str, Any]) -> Iterator[Markup
 
 
 def _of_columns(dossier: Dossier) -> Iterator[Markup]:
-    kept = dossier.audit.kept
+    kept: Mapping[str, Any] | None = dossier.audit.kept
     if kept:
-        columns: Mapping[str, float] = kept["columns"]  # type: ignore[assignment]
-        together = percent(float(kept["alone_with_quasi_and_kept"]))  # type: ignore[arg-type]
+        columns: Mapping[str, float] = kept["columns"]
+        together = percent(float(kept["alone_with_quasi_and_kept"]))
         alone = [joined((named(one), f" ({percent(share)} alone with their value)")) for one, share in columns.items()]
         text = (
             "Released unchanged and covered by no promise: ",

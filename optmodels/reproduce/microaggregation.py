@@ -14,6 +14,7 @@ from optmodels.reproduce.report import ClaimVerdict, Comparison, Report, beside,
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.table import Table
 from optmodels.table.reading import read_frame
+from optmodels.table.role_types import Kind
 from solvers import solve
 
 if TYPE_CHECKING:
@@ -76,8 +77,8 @@ def own_table(setting: Setting) -> dict[str, Table]:
     numbers = frame.select_dtypes("number")
     if numbers.empty:
         raise InputError(f"'{setting.data}' has no column of numbers, which microaggregation is about.")
-    quasi = dict.fromkeys(map(str, numbers.columns), "numeric")
-    table = Table(numbers, quasi=quasi, missing="drop", scaling="standard")  # type: ignore[arg-type]
+    quasi: dict[str, Kind] = {str(name): "numeric" for name in numbers.columns}
+    table = Table(numbers, quasi=quasi, missing="drop", scaling="standard")
     if table.n < 2 * max(KS):
         raise InputError(f"'{setting.data}' has {table.n} complete rows; k = {max(KS)} needs at least {2 * max(KS)}.")
     return {setting.data.stem: table}

@@ -121,7 +121,7 @@ class Solver(ABC):
         known = start if isinstance(start, Solution) else None
         earlier = _earlier(problem, known, resume, front=False)
         begin = next((point.labels for point in earlier.points), None) if earlier is not None else None
-        warm = begin if start is None or known is not None else problem.check(start)  # type: ignore[arg-type]
+        warm = begin if start is None or isinstance(start, Solution) else problem.check(start)
         problem.prepare()
         run = Run(
             problem, self.name, time_limit=time_limit, seed=seed, on_progress=on_progress, start=warm, earlier=earlier

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -57,7 +58,7 @@ def export_iohprofiler(results: Results, folder: str | Path, budget: Budget | No
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as problem:
             raise InputError(f"Cannot make the folder '{path.parent}': {problem.strerror}.") from problem
-        write_whole(path, lambda file, text=text: file.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+        write_whole(path, partial(Path.write_text, data=text, encoding="utf-8"))
     return len(done)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from optmodels.table import Table
+from optmodels.table.role_types import Kind
 
 # One level of each condition there is; a test sees to it that none is missing.
 CONDITION_LEVELS: Mapping[str, Mapping[str, Any]] = {
@@ -45,10 +46,10 @@ def small_table(
         columns[f"category_{j}"] = draw.choice(list("abc"[: 2 if repeated else 3]), n)
     for j in range(sensitive):
         columns[f"secret_{j}"] = draw.choice(list("uvwxyz"[:values]), n)
-    quasi = {f"number_{j}": "numeric" for j in range(numeric)} | {
-        f"category_{j}": "categorical" for j in range(categorical)
-    }
-    return Table(pd.DataFrame(columns), quasi=quasi, sensitive=[f"secret_{j}" for j in range(sensitive)])  # type: ignore[arg-type]
+    numbers: dict[str, Kind] = {f"number_{j}": "numeric" for j in range(numeric)}
+    categories: dict[str, Kind] = {f"category_{j}": "categorical" for j in range(categorical)}
+    quasi = numbers | categories
+    return Table(pd.DataFrame(columns), quasi=quasi, sensitive=[f"secret_{j}" for j in range(sensitive)])
 
 
 def tiny_tables(seed: int = 0) -> Iterator[tuple[str, Table]]:

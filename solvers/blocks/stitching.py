@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -126,7 +128,7 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
         run.interrupt.heed()
         return run.remaining - held_back * (run.time_limit or 0.0)
 
-    def orders(blocks: range) -> Orders:
+    def orders(blocks: range, _: int) -> Orders:
         unfinished = total - finished
         share = remaining() * min(workshop.pool.workers, unfinished) / unfinished
         seeds = [block_seed(run.seed, block) for block in blocks]
@@ -143,7 +145,7 @@ def solve_blocks(stitching: Stitching, workshop: Workshop, inner: Solver, run: R
         stitching.lost = f"workers died again and again, and their blocks were cut at medians: {reason}"
 
     workshop.pool.do(
-        [workshop.step(blocks, lambda _, blocks=blocks: orders(blocks)) for blocks in batches],  # type: ignore[misc]
+        [workshop.step(blocks, partial(orders, blocks)) for blocks in batches],
         take=take,
         lost=lost,
         report=lambda: run.report(f"{finished} of {total} blocks", done=finished, total=total),
