@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from optmodels.verifier import definitions
-from optmodels.verifier.attributes import Attribute
+from optmodels.verifier.attributes import Attribute, counted
 from optmodels.verifier.cells import MISSING, Cells
 from optmodels.verifier.definitions import Mix
 
@@ -122,3 +122,17 @@ def test_bounds_that_are_just_kept(asked: dict[str, object], kept: bool) -> None
     assert check.kept is kept
     (unknown,) = attribute.checks("s", [mix], "no whole") if set(asked) & {"t", "beta", "delta"} else (check,)
     assert (unknown.kept is None) == bool(set(asked) & {"t", "beta", "delta"})
+
+
+def test_parts_of_a_release_are_counted_together_and_the_worst_of_them_decides() -> None:
+    one, other = Cells(np.array([0, 0, 1]), ["a", "b"]), Cells(np.array([0, 1, 1]), ["b", "c"])
+    whole = counted(other, into=counted(one))
+    assert whole == {"a": 2, "b": 2, "c": 2}
+    attribute = Attribute.of({"numbers": False, "recursive": [2.0, 2], "most_share": 0.8}, whole, None, ".")
+    kept = attribute.mix(np.zeros(3, int), one)  # two of one value and one of another
+    broken = attribute.mix(np.zeros(3, int), Cells(np.zeros(3, int), ["a"]))
+    for mixes, so in (([kept, kept], False), ([kept, broken], False), ([broken, kept], False)):
+        assert [one.kept for one in attribute.checks("s", mixes, None)] == [so, broken not in mixes]
+    looser = Attribute.of({"numbers": False, "recursive": [2.1, 2]}, whole, None, ".")
+    for mixes, so in (([kept, kept], True), ([kept, broken], False), ([broken, kept], False)):
+        assert [one.kept for one in looser.checks("s", mixes, None)] == [so]
