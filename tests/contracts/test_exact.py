@@ -235,7 +235,7 @@ def test_fronts(most_listed: int, examples: int) -> None:
     check()
 
 
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(SEEDS)
 def test_bounds_of_levels(seed: int) -> None:
     """As they are found for tables too large for every class: they hold for the points and for what was not found."""

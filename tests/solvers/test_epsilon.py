@@ -81,7 +81,7 @@ def test_equal_records_do_not_make_the_search_visit_every_partition() -> None:
         pd.DataFrame({"age": [5.0] * 18, "illness": ["flu", "cold"] * 9}), quasi={"age": "numeric"}, sensitive="illness"
     )
     for n_clusters in (None, 4):
-        front = pareto(MoObam(k=2, n_clusters=n_clusters).build(table))
+        front = Epsilon().pareto(MoObam(k=2, n_clusters=n_clusters).build(table), time_limit=10)
         assert [(point.status, point.values["loss"]) for point in front] == [("optimal", 0.0)]
 
 

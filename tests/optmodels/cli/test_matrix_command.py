@@ -80,7 +80,7 @@ FRONTS: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("formulation", registry.formulation_names())
 def test_every_formulation_has_a_front(run: Run, formulation: str) -> None:
-    quick = ("--evaluations", 50, "--time-limit", 3, "--json")
+    quick = ("--evaluations", 50, "--time-limit", 1.5, "--json")
     result = run("pareto", "german", "--formulation", formulation, "--k", 5, *FRONTS[formulation], *quick, "--out", "f")
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
