@@ -33,6 +33,15 @@ def anonymize(
         str, typer.Option(metavar="NAME|auto", help="How: see 'list solvers'.", rich_help_panel=options.SEARCH)
     ] = "auto",
     option: options.Option = None,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published",
+            help="Hand out what a published swarm finds even where it breaks k, labelled: for comparison, never to be "
+            "published.",
+            rich_help_panel=options.SEARCH,
+        ),
+    ] = False,
     wish: Annotated[
         str | None,
         typer.Option(
@@ -78,6 +87,7 @@ def anonymize(
     from optmodels import kept_search
     from optmodels.audit.kept import check_kept, kept_columns
     from optmodels.certificate import lacks_certificate
+    from optmodels.cli import as_published as published_swarm
     from optmodels.cli import folder, publishing, resuming, show
     from optmodels.cli.guarding import guarded
     from optmodels.cli.output import Writer, check_outputs, page_writer
@@ -118,6 +128,11 @@ def anonymize(
     values = None if wish is None else numbers("--wish", wish)
     model = formulation_of(formulation, promise, pairs("--param", param or ()))
     search = solver_of(*on_dask(solver, pairs("--option", option or ()), dask))
+    if as_published:
+        unused: dict[str, object] = {"--report": report, "--certificate": certificate, "--resume": resume}
+        unused |= {"--wish": wish, "--bound": bound, "--time-limit": time_limit}
+        unused |= {"--recode": recode, "--suppressed": suppressed, "the folder": into_folder}
+        published_swarm.check(search, unused, out)
     asked = columns.read()
     if into_folder:
         assert out is not None
@@ -145,6 +160,9 @@ def anonymize(
     table = table_of(data, asked, roles)
     check_kept(kept_columns(table.frame, table.quasi, table.sensitive), names("--allow-unique", allow_unique or ()))
     problem = guarded(model, table, names("--against", against or ())).build(table, seed)
+    if as_published:
+        published_swarm.put(search, problem, seed=seed, out=out, json=json)
+        return
     if values is not None:
         problem = wished(problem, values)
     if roles is not None or asked.get("hierarchies") or not is_dataset(data):  # a dataset's own are for some models
