@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Self
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.conditions import Conditions
+from optmodels.errors import InputError
 from optmodels.objectives import Objective
 from optmodels.partition import Labels
 from optmodels.price import PlainPrice, Price, geometry, on_lines
 from optmodels.problem._problem import Formulation, Problem
 from optmodels.structures import Centroids, ClassCount, Parts, Priced, Structure
 from optmodels.table import Table
+
+
+class OwnPrice(Protocol):
+    """A price of a model's own, in plain Python: an object of any class that says what a class of records costs."""
+
+    def of(self, rows: NDArray[np.int64], /) -> float:
+        """The price of one class, given the numbers of its records."""
 
 
 class PricedProblem(Problem):
@@ -26,13 +34,13 @@ class PricedProblem(Problem):
         table: Table,
         formulation: Formulation,
         conditions: Conditions,
-        price: Price | PlainPrice,
+        price: Price | PlainPrice | OwnPrice | Callable[[NDArray[np.int64]], float],
         *,
         price_scale: float = 1.0,
         n_classes: int | None = None,
     ) -> None:
         super().__init__(table, formulation, conditions)
-        self.price: Price | PlainPrice = price
+        self.price: Price | PlainPrice = _known_to_solvers(price, table.n)
         self.price_scale = price_scale
         self.n_classes = n_classes
 
@@ -102,3 +110,18 @@ class PricedProblem(Problem):
 def whole_price(price: Price | PlainPrice) -> float:
     """The price of everyone in one class, as a scale for losses; 1 where there is nothing to lose."""
     return price.of(np.arange(price.n)) or 1.0
+
+
+def _known_to_solvers(
+    price: Price | PlainPrice | OwnPrice | Callable[[NDArray[np.int64]], float], n: int
+) -> Price | PlainPrice:
+    """The price as solvers know it: a function of records, or an object of a class of one's own, is a plain price."""
+    if isinstance(price, Price | PlainPrice):
+        return price
+    function = getattr(price, "of", price)
+    if not callable(function):
+        raise InputError(
+            f"The price of a class must be a function of the numbers of its records, or an object with a method "
+            f"'of' that is one, not {price!r}."
+        )
+    return PlainPrice(function, n)

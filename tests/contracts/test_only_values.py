@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from optmodels import Table, registry
+from optmodels.errors import InputError
 from optmodels.matrix import CONDITIONS, mixed_table
 from optmodels.partition import Labels
-from optmodels.problem import Formulation, Objective, Problem
+from optmodels.price import PlainPrice
+from optmodels.problem import Formulation, Objective, PricedProblem, Problem
 from optmodels.solver import FrontSolver, Solver
 from optmodels.structures import Priced
 from optmodels.testing import brute_force, check_formulation, check_front, check_solution, small_table
@@ -85,3 +88,31 @@ def test_local_search_finds_the_best_of_few_records() -> None:
     assert isinstance(search, Solver)
     found = search.solve(problem, time_limit=2, seed=1)
     assert found.value == pytest.approx(best[1].values["width"])
+
+
+class Reach:
+    """A price that is of no kind of ours."""
+
+    def __init__(self, table: Table) -> None:
+        self.of_first = table.scaled[:, 0]
+
+    def of(self, rows: np.ndarray) -> float:
+        return float(np.ptp(self.of_first[rows])) * len(rows)
+
+
+@pytest.mark.parametrize("made", [Reach, lambda table: Reach(table).of], ids=["class", "function"])
+def test_a_price_in_plain_python_is_a_price(made: Callable[[Table], Any]) -> None:
+    table, model = small_table(8, seed=2), Alike(k=2)
+    problem = PricedProblem(table, model, model.conditions(2), made(table))
+    assert isinstance(problem.price, PlainPrice)
+    assert len([*registry.solvers_for(problem)]) >= 15
+    best, found = brute_force(problem), registry.solver("columns")().solve(problem)
+    assert best is not None
+    assert found.status == "optimal"
+    assert found.value == pytest.approx(best[1].values["loss"])
+
+
+def test_what_is_no_price_is_refused() -> None:
+    table, model = small_table(8), Alike(k=2)
+    with pytest.raises(InputError, match=r"a function of the numbers of its records.* not 3"):
+        PricedProblem(table, model, model.conditions(2), 3)  # type: ignore[arg-type]
