@@ -4,10 +4,10 @@
     python -m benchmarks.mutants --only metrics,conditions,verifier,release --sample 0        # all of them; hours
 
 A mistake is a comparison, an operator, a constant or a word (`min`, `any`, `and`) turned into its neighbour. It is
-noticed where a test of the package fails or does not end in time. Kernels of these packages are plain Python here, so
-that mistakes within them count like any other. Libraries are imported once; every mutant is a fork that imports our
-packages anew, with the mistake in it. Some mutants are no mistakes (a tolerance a little wider, an order that does not
-matter): they stay among the survivors.
+noticed where a test of the package that goes through its statement fails or does not end in time; a mistake where no
+test goes survives. Kernels of these packages are plain Python here, so that mistakes within them count like any other.
+Libraries are imported once; every mutant is a fork that imports our packages anew, with the mistake in it. Some mutants
+are no mistakes (a tolerance a little wider, an order that does not matter): they stay among the survivors.
 """
 
 from __future__ import annotations
@@ -15,19 +15,25 @@ from __future__ import annotations
 import argparse
 import ast
 import copy
+import gc
+import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
 import random
+import resource
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from benchmarks.touched_lines import Only, Touched, Watched
 
 _ROOT = Path(__file__).parent.parent
 _TESTS: dict[str, tuple[str, ...]] = {
@@ -48,6 +54,12 @@ _TESTS: dict[str, tuple[str, ...]] = {
     "release": ("test_release", "test_verifier", "test_read_back", "test_suppression", "test_back_door"),
 }
 _PLAIN = ("metrics", "conditions")  # have kernels, which are plain Python while they are tested
+_LIBRARIES = ("hypothesis", "numba", "ot", "pyarrow.parquet", "pymoo.optimize", "pyomo.environ", "sklearn.ensemble")
+_PYTEST = (
+    *("-o", "addopts=", "--import-mode=importlib", "-x", "-q"),
+    *("-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:unraisableexception"),  # it collects garbage five times
+)
+_MEMORY = 6 << 30  # bytes that a mistake may ask for
 _LEFT_ALONE = ("utility",)  # what classifiers learn is no promise
 _COMPARED = {
     ast.Lt: ast.LtE,
@@ -83,6 +95,7 @@ class Mutant:
     number: int  # which of the file's mistakes
     line: int
     said: str
+    statement: tuple[int, ...]  # its lines; none where it is run by importing the module
 
     @property
     def module(self) -> str:
@@ -93,10 +106,18 @@ class _Mutator(ast.NodeTransformer):
     """Counts the mistakes that can be made, and makes the one that is wanted."""
 
     def __init__(self, wanted: int | None) -> None:
-        self.wanted, self.found = wanted, list[tuple[int, str]]()
+        self.wanted, self.found = wanted, list[tuple[int, str, tuple[int, ...]]]()
+        self.statement, self.functions = tuple[int, ...](), 0
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
+            self.statement = tuple(range(node.lineno, last + 1))
+        return super().visit(node)
 
     def _is_wanted(self, node: ast.AST, said: str) -> bool:
-        self.found.append((getattr(node, "lineno", 0), said))
+        self.found.append((getattr(node, "lineno", 0), said, self.statement if self.functions else ()))
         return self.wanted == len(self.found) - 1
 
     def _skip(self, node: Any) -> Any:
@@ -110,7 +131,9 @@ class _Mutator(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        self.functions += 1
         node.body = [self.visit(one) for one in node.body]
+        self.functions -= 1
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
@@ -176,8 +199,8 @@ def mutants(package: str) -> Iterator[Mutant]:
             continue
         counter = _Mutator(None)
         counter.visit(copy.deepcopy(_parsed(path)))
-        for number, (line, said) in enumerate(counter.found):
-            yield Mutant(path, number, line, said)
+        for number, (line, said, statement) in enumerate(counter.found):
+            yield Mutant(path, number, line, said, statement)
 
 
 def _parsed(path: Path) -> ast.Module:
@@ -206,12 +229,11 @@ class _WithMistake(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 class _Mistaken:
     """Comes before pytest's own importer, which takes modules called `..._test` for tests and reads them itself."""
 
-    def __init__(self, mutant: Mutant | None) -> None:
+    def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant
 
     def pytest_configure(self) -> None:
-        if self.mutant is not None:
-            sys.meta_path.insert(0, _WithMistake(self.mutant))
+        sys.meta_path.insert(0, _WithMistake(self.mutant))
 
     def pytest_collection(self) -> None:
         """The first example that fails is enough: it is not made simpler."""
@@ -221,14 +243,16 @@ class _Mistaken:
         settings.load_profile("mutants")
 
 
-def tested(tests: Sequence[str], mutant: Mutant | None, seconds: float, *, plain: bool) -> bool:
-    """Whether the tests pass, in a fork of this process, with the mistake or without one."""
+def ends_well(words: Sequence[str], plugins: Sequence[object], seconds: float, *, plain: bool) -> bool:
+    """Whether pytest finds nothing wrong, in a fork of this process that has so many seconds of a processor."""
     child = os.fork()
     if child == 0:
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        signal.alarm(int(seconds) + 1)
+        resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
+        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+        signal.alarm(30 * int(seconds) + 30)  # for what waits and does nothing
         _forget()
         import numba
         import pytest
@@ -236,11 +260,18 @@ def tested(tests: Sequence[str], mutant: Mutant | None, seconds: float, *, plain
         numba.config.DISABLE_JIT = plain
         code = 1
         try:
-            words = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]
-            code = int(pytest.main(words, plugins=[_Mistaken(mutant)]))
+            code = int(pytest.main([*_PYTEST, *words], plugins=plugins))
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def survives(mutant: Mutant, touched: Touched, *, plain: bool) -> bool:
+    """Whether no test that goes through its statement notices it."""
+    tests = touched.tests(mutant.path, mutant.statement)
+    files = sorted({test.partition("::")[0] for test in tests})
+    allowed = 3 * sum(touched.seconds[test] for test in tests) + 10
+    return not tests or ends_well(files, [_Mistaken(mutant), Only(tests)], allowed, plain=plain)
 
 
 def _forget() -> None:
@@ -260,11 +291,9 @@ def main() -> int:
     asked = given.parse_args()
     os.chdir(_ROOT)
     sys.path.insert(0, str(_ROOT))
-    import hypothesis  # noqa: F401
-    import pytest  # noqa: F401
-
-    import optmodels.cli
-    import optmodels.release  # noqa: F401  # and with them numpy, pandas and all else that every fork needs
+    for name in _LIBRARIES:  # that forks need not import
+        importlib.import_module(name)
+    gc.freeze()
 
     began = time.monotonic()
     for package in asked.only.split(","):
@@ -273,19 +302,21 @@ def main() -> int:
         ]
         every = list(mutants(package))
         chosen = every if not asked.sample else random.Random(asked.seed).sample(every, min(asked.sample, len(every)))
-        start = time.monotonic()
         plain = package in _PLAIN
-        if not tested(tests, None, 600, plain=plain):
-            print(f"{package}: its tests fail without any mistake, or take ten minutes")
-            return 1
-        allowed = 3 * (time.monotonic() - start) + 10
+        with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+            seen = Path(folder) / "touched.json"
+            if not ends_well(tests, [Watched(_ROOT / "optmodels" / package, seen)], 600, plain=plain):
+                print(f"{package}: its tests fail without any mistake, or take ten minutes")
+                return 1
+            touched = Touched.read(seen)
         killed, tried = 0, 0
         for mutant in chosen:
             if asked.seconds and time.monotonic() - began > asked.seconds:
                 break
             tried += 1
-            if tested(tests, mutant, allowed, plain=plain):
-                print(f"  survived: {mutant.path.relative_to(_ROOT)}:{mutant.line} {mutant.said}", flush=True)
+            if survives(mutant, touched, plain=plain):
+                why = "" if touched.tests(mutant.path, mutant.statement) else ", where no test goes"
+                print(f"  survived: {mutant.path.relative_to(_ROOT)}:{mutant.line} {mutant.said}{why}", flush=True)
             else:
                 killed += 1
         print(f"{package}: {killed} of {tried} killed ({killed / max(tried, 1):.0%}), {len(every)} in all", flush=True)
