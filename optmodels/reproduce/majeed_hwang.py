@@ -72,7 +72,7 @@ def run(setting: Setting) -> Report:
         scale=setting.scale,
         protocol=_protocol(setting, table.n, learned_ks),
         comparisons=tuple(tables),
-        verdicts=() if setting.interruption.where else verdicts(weights, pd.concat(learned), values),
+        verdicts=() if setting.interruption.where else verdicts(weights, trees, pd.concat(learned), values),
         figures={
             "distortion": _figure(values, "distortion", "distortion by k, % of suppressing everything"),
             "disclosure": _figure(values, "disclosure", "probabilistic disclosure by k"),

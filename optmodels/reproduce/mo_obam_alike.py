@@ -7,12 +7,14 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t
 
 from formulations import MoObam
 from optmodels.datasets import load
 from optmodels.partition import Labels
 from optmodels.reproduce.mo_obam_grid import Point
 from optmodels.reproduce.mo_obam_points import JUDGED, LINKAGES
+from optmodels.reproduce.power import SIGNIFICANT
 from optmodels.reproduce.report import ClaimVerdict, Comparison, published
 from optmodels.reproduce.setting import Setting, uninterrupted
 from optmodels.table import Table
@@ -120,6 +122,8 @@ def _beside(theirs: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
     means = grouped[measures].mean()
     means["lowest"], means["highest"] = grouped["loss"].min(), grouped["loss"].max()
     means["seeds"] = grouped.size()
+    for name in ("loss", *RISKS):
+        means[f"{name}_error"] = grouped[name].sem()  # unknown of one run
     names = theirs["model"].replace("mo-obam", AUTHORS)
     printed = theirs.assign(method=names).set_index([*KEYS, "method"])[["loss", *RISKS, "classes"]]
     printed = pd.concat(
@@ -149,14 +153,20 @@ def hypotheses(table: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
             here = mine.loc[other.index]
             printed = int((here["published_loss"] < other["published_loss"]).sum())
             lower = here["loss"] < other["loss"]
+            surely, not_lower = _surely(here, other, "loss")
+            runs = f"{_runs(here)} against {_runs(other)}"
             verdicts.append(
                 ClaimVerdict(
                     f"H1: MO-OBAM ({whose}) loses less than {name} at the paper's own parameters",
-                    bool(lower.all()),
-                    f"in {int(lower.sum())} of {len(lower)} settings (published tables: in {printed})",
+                    _judged(surely, not_lower),
+                    f"in {int(lower.sum())} of {len(lower)} settings, surely in {int(surely.sum())} and surely not in "
+                    f"{int(not_lower.sum())} ({runs}; published tables: in {printed})",
                 )
             )
             fewer = (here[RISKS] <= other[RISKS]).all(axis=1)
+            judged = [_surely(here, other, risk, or_equal=True) for risk in RISKS]
+            surely = pd.concat([one for one, _ in judged], axis=1).all(axis=1)
+            more = pd.concat([one for _, one in judged], axis=1).any(axis=1)
             told = (
                 here[[f"published_{risk}" for risk in RISKS]].to_numpy()
                 <= other[[f"published_{risk}" for risk in RISKS]].to_numpy()
@@ -164,8 +174,40 @@ def hypotheses(table: pd.DataFrame) -> tuple[ClaimVerdict, ...]:
             verdicts.append(
                 ClaimVerdict(
                     f"H2: MO-OBAM ({whose}) has no more people at risk than {name}, in any of the four measures",
-                    bool(fewer.all()),
-                    f"in {int(fewer.sum())} of {len(fewer)} settings (published tables: in {int(told.sum())})",
+                    _judged(surely, more),
+                    f"in {int(fewer.sum())} of {len(fewer)} settings, surely in {int(surely.sum())} and surely not in "
+                    f"{int(more.sum())} ({runs}; published tables: in {int(told.sum())})",
                 )
             )
     return tuple(verdicts)
+
+
+def _surely(
+    mine: pd.DataFrame, other: pd.DataFrame, measure: str, *, or_equal: bool = False
+) -> tuple[pd.Series, pd.Series]:
+    """In which settings a mean is lower than the other's by more than chance, and in which it is not.
+
+    Our own front is one answer and taken as it is; of a single run of any other method nobody knows by how much the
+    next one differs, so that neither can be told.
+    """
+    difference = mine[measure] - other[measure]
+    ours = (mine["method"] == OURS).to_numpy()
+    errors = mine[f"{measure}_error"].where(~ours, 0.0), other[f"{measure}_error"]
+    fewest = np.minimum(np.where(ours, np.inf, mine["seeds"]), other["seeds"])
+    width = t.ppf(1 - SIGNIFICANT / 2, np.maximum(fewest - 1, 1))
+    unsure = width * np.hypot(*errors)
+    if or_equal:
+        return difference + unsure <= 0, difference - unsure > 0
+    return difference + unsure < 0, difference - unsure >= 0
+
+
+def _judged(surely: pd.Series, surely_not: pd.Series) -> bool | None:
+    return False if surely_not.any() else True if surely.all() else None
+
+
+def _runs(rows: pd.DataFrame) -> str:
+    """How many runs of a method a mean is of."""
+    if (rows["method"] == OURS).all():
+        return "one front each"
+    least, most = int(rows["seeds"].min()), int(rows["seeds"].max())
+    return f"means of {least} runs" if least == most else f"means of {least} to {most} runs"

@@ -8,6 +8,7 @@ import pytest
 from optmodels.reproduce.majeed_hwang_verdicts import ALIKE, CHOSEN, CONDITIONS, OURS, WFDA, verdicts
 from optmodels.reproduce.report import ClaimVerdict
 
+TREES = 497
 KS = (5, 10, 15, 20, 25, 50, 100)
 WEIGHTS = {"native_country": 70.0, "race": 20.0, "sex": 8.0, "age": 2.0}
 
@@ -41,13 +42,13 @@ def _accuracies() -> pd.DataFrame:
 
 
 def _named(claim: str, accuracies: pd.DataFrame, values: pd.DataFrame, weights: dict[str, float]) -> list[ClaimVerdict]:
-    found = [one for one in verdicts(weights, accuracies, values) if claim in one.claim]
+    found = [one for one in verdicts(weights, TREES, accuracies, values) if claim in one.claim]
     assert found, claim
     return found
 
 
 def test_all_hold_for_what_the_paper_tells() -> None:
-    found = verdicts(WEIGHTS, _accuracies(), _values())
+    found = verdicts(WEIGHTS, TREES, _accuracies(), _values())
     assert len(found) == 16
     assert all(one.holds for one in found), [one for one in found if not one.holds]
 
@@ -101,7 +102,7 @@ def test_the_order_of_usefulness_turns_its_verdict() -> None:
 
 def test_few_values_of_k_tell_no_trend() -> None:
     few = _values()[_values()["k"] <= 10], _accuracies()[_accuracies()["k"] <= 10]
-    found = verdicts(WEIGHTS, few[1], few[0])
+    found = verdicts(WEIGHTS, TREES, few[1], few[0])
     unjudged = [one.claim for one in found if one.holds is None]
     assert len(unjudged) == 8
     assert any("above theirs up to" in claim for claim in unjudged)
@@ -116,3 +117,18 @@ def test_what_chance_could_have_made_is_not_judged() -> None:
     even.loc[even["version"] == OURS, "mcc"] = [0.2, 0.4] * 3 + [0.4]
     (more,) = _named("More is learned from it than from weighted", even, _values(), WEIGHTS)
     assert more.holds is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "trees", "holds"),
+    [
+        ((70.0, 20.0, 8.0, 2.0), 497, True),
+        ((70.0, 20.0, 2.0, 8.0), 497, False),
+        ((70.0, 26.0, 2.1, 1.9), 497, None),  # another forest may have the last two the other way
+        ((70.0, 26.0, 1.9, 2.1), 497, None),
+        ((47.0, 27.0, 15.0, 11.0), 20, None),
+    ],
+)
+def test_what_another_forest_may_turn_is_no_order(weights: tuple[float, ...], trees: int, holds: bool | None) -> None:
+    given = dict(zip(WEIGHTS, weights, strict=True))
+    assert verdicts(given, trees, _accuracies(), _values())[0].holds is holds

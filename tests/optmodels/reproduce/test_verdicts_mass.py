@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from optmodels.reproduce.mass import _screened
 from optmodels.reproduce.mass_verdicts import verdicts
 from optmodels.reproduce.report import ClaimVerdict
 
@@ -22,6 +23,7 @@ def _losses() -> pd.DataFrame:
             "privacy_loss": 1 / (1 + k),
             "seconds": 0.01 / k,
             "recall": 0.75,
+            "recall_error": 0.01,
             "l": 2.0,
             "l_published": 2.0,
             "t": 0.2,
@@ -39,7 +41,7 @@ def _screens() -> pd.DataFrame:
         for scale in SCALES
         for name in ("dt", "rf", "gb", "lr", "svm-rbf", "knn", "nb")
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(sure=True)
 
 
 def _scores() -> pd.DataFrame:
@@ -144,3 +146,26 @@ def test_few_values_of_k_tell_no_trend_and_no_best() -> None:
 def test_one_table_does_not_tell_of_others() -> None:
     alone = _screens()[_screens()["scale"] == "small"]
     assert _found("Gradient boosting", screens=alone).holds is None
+
+
+@pytest.mark.parametrize(("recall", "holds"), [(0.73, True), (0.71, None), (0.69, None), (0.67, False)])
+def test_a_recall_near_its_bound_is_not_judged(recall: float, holds: bool | None) -> None:
+    assert _found("At the best k privacy loss", losses=_losses().assign(recall=recall)).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("name", "claim"), [("dt", "Trees and forests"), ("knn", "pass the screen"), ("gb", "Gradient boosting")]
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_classifier_near_the_threshold_is_not_judged(name: str, claim: str, turned: bool) -> None:
+    screens = _screens()
+    one = (screens["classifier"] == name) & (screens["scale"] == "medium")
+    screens.loc[one, "overfit"] ^= turned
+    screens.loc[one, "sure"] = False
+    assert _found(claim, screens=screens).holds is None
+
+
+def test_how_far_from_the_threshold_a_classifier_is_depends_on_how_many_are_asked() -> None:
+    screen = pd.DataFrame({"train_accuracy": [0.8, 0.8], "accuracy": [0.66, 0.6], "passes": [True, False]})
+    assert _screened(screen, 1000, 300.0)["sure"].tolist() == [False, False]
+    assert _screened(screen, 100_000, 30_000.0)["sure"].tolist() == [True, True]

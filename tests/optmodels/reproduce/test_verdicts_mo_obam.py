@@ -22,7 +22,8 @@ def _table() -> pd.DataFrame:
             low = method in (OURS, AUTHORS)
             measures = {"loss": 0.1 if low else 0.2, **dict.fromkeys(RISKS, 0 if low else 10)}
             printed = {f"published_{name}": value for name, value in measures.items()}
-            rows.append({"dataset": "german", "protection": "lower", "k": k, "method": method, **measures, **printed})
+            head = {"dataset": "german", "protection": "lower", "k": k, "method": method, "seeds": 20}
+            rows.append({**head, **measures, **printed, **{f"{name}_error": 0.0 for name in measures}})
     return pd.DataFrame(rows)
 
 
@@ -30,7 +31,8 @@ def test_both_hypotheses_hold_where_all_is_lower() -> None:
     found = hypotheses(_table())
     assert len(found) == 8
     assert all(one.holds for one in found)
-    assert "in 2 of 2 settings (published tables: in 2)" in found[0].found
+    assert found[0].found.startswith("in 2 of 2 settings, surely in 2 and surely not in 0")
+    assert "one front each against means of 20 runs; published tables: in 2" in found[0].found
 
 
 @pytest.mark.parametrize("method", [OURS, AUTHORS])
@@ -41,6 +43,29 @@ def test_one_higher_figure_turns_its_hypothesis(method: str, column: str, turned
     whose = "ours" if method == OURS else "the authors"
     for one in hypotheses(table):
         assert one.holds is not (one.claim.startswith(turned) and f"({whose}" in one.claim), one
+
+
+@pytest.mark.parametrize(
+    ("seeds", "error", "holds"),
+    [(20, 0.01, True), (20, 0.1, None), (2, 0.01, None), (1, float("nan"), None)],
+)
+def test_what_chance_may_have_lowered_is_not_judged(seeds: int, error: float, holds: bool | None) -> None:
+    """0.1 against 0.2, and nobody against ten people at risk: with how many runs, and how far apart they are."""
+    table = _table().assign(seeds=seeds, loss_error=error)
+    table = table.assign(**{f"{name}_error": 100 * error for name in RISKS})
+    assert [one.holds for one in hypotheses(table)] == [holds] * 8
+    table.loc[table["method"].isin([OURS, AUTHORS]), ["loss", *RISKS]] = 1000.0
+    turned = None if seeds == 1 else False
+    assert [one.holds for one in hypotheses(table)] == [turned] * 8
+
+
+def test_our_front_is_one_answer_and_has_no_error() -> None:
+    table = _table()
+    table.loc[table["method"] == OURS, "seeds"] = 1
+    table.loc[table["method"] == OURS, [f"{name}_error" for name in ("loss", *RISKS)]] = float("nan")
+    assert all(one.holds for one in hypotheses(table))
+    table.loc[table["method"] == OURS, "loss"] = 0.2  # as much is not less
+    assert [one.holds for one in hypotheses(table)][:4] == [False, True, False, True]
 
 
 def _grid() -> pd.DataFrame:
