@@ -36,7 +36,7 @@ from optmodels.solution import Solution, Status
 if TYPE_CHECKING:
     from optmodels.plot.figures import Backend
 
-# Objective values closer than this are one point: the same partition priced in another order.
+# Objective values closer than this share of the largest are one point: the same partition priced in another order.
 _SAME = 1e-12
 # Saved values are the same partition's on the same table if they differ by no more than this, relatively.
 _REPRODUCED = 1e-7
@@ -63,7 +63,8 @@ class ParetoFront:
         kept: list[Solution] = []
         if found:
             costs = np.array([_costs(problem, solution) for solution in found])
-            best = moocore.is_nondominated(np.round(costs / _SAME) * _SAME, keep_weakly=False)
+            largest = np.abs(costs).max(axis=0, where=np.isfinite(costs), initial=np.finfo(float).tiny / _SAME)
+            best = moocore.is_nondominated(np.round(costs / (_SAME * largest)), keep_weakly=False)
             kept = [solution for solution, keep in zip(found, best, strict=True) if keep]
         return cls(problem, tuple(kept), dict(details or {}))
 

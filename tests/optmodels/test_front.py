@@ -57,6 +57,17 @@ def test_points_are_distinct_and_none_dominates_another(seed: int) -> None:
     assert halves.costs == pytest.approx(front.costs)
 
 
+@pytest.mark.parametrize("unit", [1e-30, 1.0, 1e30, 1e300])
+def test_points_in_small_and_large_units_are_told_apart(problem: Problem, unit: float) -> None:
+    labels = np.zeros(problem.n, np.int64)
+    pairs = [(1.0, 0.5), (2.0, 0.75), (2.0, 0.75 + 1e-14), (3.0, 1.0), (3.5, 0.875)]
+    points = [
+        Solution(problem, "made", Status.FEASIBLE, Stop.CONVERGED, labels, {"loss": loss * unit, "entropy": bits})
+        for loss, bits in pairs
+    ]
+    assert [point.values["loss"] / unit for point in ParetoFront.of(problem, points)] == pytest.approx([1, 2, 3])
+
+
 def test_hypervolume_and_distance_by_hand(problem: Problem) -> None:
     front = ParetoFront.of(problem, random_solutions(problem, 1))
     reference = {"loss": 1.5, "entropy": -0.5}
