@@ -13,6 +13,8 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import NDArray
 
+from optmodels.parallel import beside
+
 Flag = NDArray[np.uint8]
 
 LOOK_SECONDS = 0.05  # between two looks at what is waited for
@@ -40,10 +42,5 @@ def raised_when(over: Callable[[], bool], flag: Flag) -> Iterator[None]:
                 return
         flag[0] = 1
 
-    watcher = threading.Thread(target=watch, name="halting", daemon=True)
-    watcher.start()
-    try:
+    with beside(watch, done, "halting"):
         yield
-    finally:
-        done.set()
-        watcher.join()

@@ -134,6 +134,26 @@ def threads(most: int | None = None) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(workers, initializer=begin_worker, initargs=(share_of(workers),))
 
 
+@contextmanager
+def beside(work: Callable[[], None], over: threading.Event, name: str) -> Iterator[None]:
+    """While it lasts, a thread does some work, which is to end soon once it is over.
+
+    >>> over, done = threading.Event(), []
+    >>> with beside(lambda: done.append(over.wait()), over, "waiting"):
+    ...     done
+    []
+    >>> done
+    [True]
+    """
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def in_parallel(work: Callable[[int], Result], count: int, jobs: int | None = None) -> Iterator[Result]:
     """work(0), work(1), ... as they are needed, `jobs` processes at a time; one for each core unless given.
 

@@ -10,6 +10,7 @@ from time import monotonic
 
 from optmodels.errors import InputError
 from optmodels.kept_search import SoFar, save
+from optmodels.parallel import beside
 from optmodels.problem import Problem
 
 _FIRST_SECONDS = 2.0
@@ -53,13 +54,8 @@ def kept_in(
             known = state
             pause = max(_SECONDS, (monotonic() - began) / _SHARE)
 
-    thread = threading.Thread(target=work, name="keeping", daemon=True)
-    thread.start()
-    try:
+    with beside(work, over, "keeping"):
         yield
-    finally:
-        over.set()
-        thread.join()
 
 
 def _state(found: SoFar) -> object:

@@ -70,16 +70,22 @@ def assert_partition(labels: np.ndarray, n: int, k: int) -> None:
     assert class_sizes(labels).min() >= k
 
 
+def assert_exact(labels: np.ndarray, column: np.ndarray) -> None:
+    """Every class has of every value what an equal share is, rounded down or up."""
+    found = counted(labels, column)
+    share = np.bincount(column) / len(found)
+    assert (found >= np.floor(share)).all()
+    assert (found <= np.ceil(share)).all()
+
+
 @pytest.mark.parametrize("floors", FLOORS)
 @settings(max_examples=80, deadline=None)
 @given(people("one"))
 def test_one_attribute_is_dealt_exactly(floors: Floors, given_people: tuple[np.ndarray, np.ndarray, int]) -> None:
     columns, order, k = given_people
     labels, e = dealt_columns(columns, order, k, floors), len(order) // k
-    found, share = counted(labels, columns[:, 0]), np.bincount(columns[:, 0]) / e
-    assert len(found) == e
-    assert (found >= np.floor(share)).all()
-    assert (found <= np.ceil(share)).all()
+    assert labels.max() + 1 == e
+    assert_exact(labels, columns[:, 0])
 
 
 @pytest.mark.parametrize("floors", ["auto", "full"])
@@ -92,9 +98,7 @@ def test_nested_attributes_are_dealt_exactly(floors: Floors, given_people: tuple
     assert len(sizes) == e
     assert sizes.max() - sizes.min() <= 1
     for column in columns.T:
-        found, share = counted(labels, column), np.bincount(column) / e
-        assert (found >= np.floor(share)).all()
-        assert (found <= np.ceil(share)).all()
+        assert_exact(labels, column)
 
 
 @pytest.mark.parametrize("floors", FLOORS)

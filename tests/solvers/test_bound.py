@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import solvers.bound.any_size as any_size
 from formulations import Aminifar, Generalisation, LiangSamavi, Microaggregation
-from optmodels import Formulation, Problem, RefusedError, Status, Table
+from optmodels import Formulation, Problem, RefusedError, Solution, Status, Table
 from optmodels.structures import Priced
 from optmodels.testing import brute_force, small_table
 from solvers import LocalSearch, Mdav, Mondrian, bounded, solve
@@ -95,9 +95,8 @@ def test_duals_of_no_class_exceed_its_price() -> None:
         assert duals[rows].sum() <= priced.price.of(rows) + 1e-9
 
 
-def test_chunks_change_little_and_threads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = _clouds(300)
-    found = solve(problem, solver="mdav")
+def check_chunks(found: Solution, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks change little in the bound, and threads nothing."""
     whole = bounded(found).bound
     monkeypatch.setattr(any_size, "_CHUNK", 64)
     values = set()
@@ -106,6 +105,10 @@ def test_chunks_change_little_and_threads_nothing(monkeypatch: pytest.MonkeyPatc
         values.add(bounded(found).bound)
     assert len(values) == 1
     assert values.pop() == pytest.approx(whole, rel=0.1)
+
+
+def test_chunks_change_little_and_threads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_chunks(solve(_clouds(300), solver="mdav"), monkeypatch)
 
 
 def test_what_costs_nothing_is_optimal() -> None:

@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import solvers.bound.any_size as any_size
 from formulations import Generalisation
 from optmodels import Hierarchy, Problem, Table
 from optmodels.price import Price
 from optmodels.structures import Priced, compiled_price
 from solvers import Columns, LocalSearch, bounded, solve
 from solvers.bound.box_bound import BoxBound
+from tests.solvers.test_bound import check_chunks
 
 
 def _problem(n: int, suppress: float = 0.0, k: int = 4) -> Problem:
@@ -67,13 +67,4 @@ def test_it_is_not_above_what_is_proven_otherwise(suppress: float) -> None:
 
 
 def test_chunks_change_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = _problem(300)
-    found = solve(problem, solver=LocalSearch(iterations=100), seed=1)
-    whole = bounded(found).bound
-    monkeypatch.setattr(any_size, "_CHUNK", 64)
-    values = set()
-    for cores in ("1", "2"):
-        monkeypatch.setenv("OPTMODELS_CORES", cores)
-        values.add(bounded(found).bound)
-    assert len(values) == 1
-    assert values.pop() == pytest.approx(whole, rel=0.1)
+    check_chunks(solve(_problem(300), solver=LocalSearch(iterations=100), seed=1), monkeypatch)

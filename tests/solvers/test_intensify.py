@@ -33,6 +33,14 @@ def some_partition(problem: Problem, seed: int, least: int) -> Labels:
     return np.random.default_rng(seed).permutation(np.arange(problem.n) % n_classes)
 
 
+def improved(problem: Problem, start: Labels) -> Labels:
+    """After local search under the conditions that the partition keeps."""
+    intensifier = Intensifier(problem)
+    better = intensifier.improve(start, intensifier.conditions(start), rounds=20, seed=1, seconds=None)
+    assert better is not None
+    return better.labels
+
+
 @settings(max_examples=15)
 @given(st.sampled_from([(name,) for name in ALL[1:]] + [ALL[1:]]), st.integers(0, 100), st.sampled_from([4, 7, 10]))
 def test_levels_are_kept_and_the_loss_falls(others: tuple[str, ...], seed: int, least: int) -> None:
@@ -56,10 +64,8 @@ def test_levels_are_kept_and_the_loss_falls(others: tuple[str, ...], seed: int, 
 def test_each_attributes_entropy_is_kept_not_only_their_sum() -> None:
     problem = problem_of(("loss", "entropy"), 1)
     start = some_partition(problem, 1, 10)
-    intensifier = Intensifier(problem)
-    better = intensifier.improve(start, intensifier.conditions(start), rounds=20, seed=1, seconds=None)
-    assert better is not None
-    assert (least_entropies(problem.table, better.labels) >= least_entropies(problem.table, start) - 1e-7).all()
+    better = improved(problem, start)
+    assert (least_entropies(problem.table, better) >= least_entropies(problem.table, start) - 1e-7).all()
 
 
 def test_a_share_of_the_level_is_enough() -> None:
@@ -80,20 +86,16 @@ def test_a_share_of_the_level_is_enough() -> None:
 def test_a_fixed_number_of_classes_is_kept() -> None:
     problem = MoObam(k=3, n_clusters=6).build(small_table(40, seed=2))
     start = np.arange(40) % 6
-    intensifier = Intensifier(problem)
-    better = intensifier.improve(start, intensifier.conditions(start), rounds=20, seed=1, seconds=None)
-    assert better is not None
-    assert len(class_sizes(better.labels)) == 6
-    assert problem.evaluate(better.labels).feasible
+    better = improved(problem, start)
+    assert len(class_sizes(better)) == 6
+    assert problem.evaluate(better).feasible
 
 
 def test_the_number_of_classes_as_an_objective_is_kept() -> None:
     problem = problem_of(("loss", "classes"), 2)
     start = some_partition(problem, 3, 5)
-    intensifier = Intensifier(problem)
-    better = intensifier.improve(start, intensifier.conditions(start), rounds=20, seed=1, seconds=None)
-    assert better is not None
-    assert len(class_sizes(better.labels)) == len(class_sizes(start))
+    better = improved(problem, start)
+    assert len(class_sizes(better)) == len(class_sizes(start))
 
 
 def test_the_ladder_leads_to_the_ends_of_the_front() -> None:
