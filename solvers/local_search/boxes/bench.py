@@ -12,7 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.kernels import Random, part
-from solvers.local_search.boxes.sides import Sides, as_is, emptied, traded, widened, with_row, without_row
+from solvers.local_search.boxes.sides import (
+    Sides,
+    Wholes,
+    as_is,
+    begun,
+    emptied,
+    joined,
+    new_wholes,
+    stretched,
+    widened,
+    without_row,
+)
 
 TINY = 1e-12  # of a side: savings below it are rounding
 
@@ -23,9 +34,13 @@ class BoxBench(NamedTuple):
     rows: NDArray[np.int32]  # (records, attributes)
     where: NDArray[np.int64]  # class of each record; -1: none yet; the number of classes: left out
     own: NDArray[np.float64]  # what the class of each record would cost without it, each
+    left: Wholes  # what its class would be released as then
     box: NDArray[np.int32]
+    wholes: Wholes  # what each class is released as
     sizes: NDArray[np.int64]
     costs: NDArray[np.float64]  # of each class, for each of its records
+    seen: NDArray[np.int64]  # the step at which moves of each record were last looked at
+    changed: NDArray[np.int64]  # the step after which each class, and who is left out, is what it is
 
 
 @part
@@ -35,9 +50,13 @@ def new_bench(most_rows: int, most_classes: int, attributes: int) -> BoxBench:
         np.empty((most_rows, attributes), np.int32),
         np.empty(most_rows, np.int64),
         np.empty(most_rows),
+        new_wholes(most_rows, attributes),
         np.empty((most_classes, 4, attributes), np.int32),
+        new_wholes(most_classes, attributes),
         np.empty(most_classes, np.int64),
         np.empty(most_classes),
+        np.empty(most_rows, np.int64),
+        np.empty(most_classes + 1, np.int64),
     )
 
 
@@ -57,35 +76,35 @@ def build(
 
     How many are left out.
     """
-    rows, where, box, sizes, costs = bench.rows, bench.where, bench.box, bench.sizes, bench.costs
+    rows, where, wholes, sizes, costs = bench.rows, bench.where, bench.wholes, bench.sizes, bench.costs
     for x in range(n_rows):
         where[x] = -1
     for c in range(target):
-        emptied(box, c)
-        sizes[c] = 0
-        costs[c] = 0.0
         x = random.integers(0, n_rows)
         while where[x] >= 0:
             x = (x + 1) % n_rows
         if c > 0:
             # the farther of two from the class before, so that classes do not get into each other's way
             other = random.integers(0, n_rows)
-            if where[other] < 0 and with_row(sides, box, c - 1, rows, other) > with_row(sides, box, c - 1, rows, x):
+            cost = joined(sides, wholes, c - 1, rows, x, costs[c - 1])
+            if where[other] < 0 and joined(sides, wholes, c - 1, rows, other, costs[c - 1]) > cost:
                 x = other
-        while True:
-            where[x] = c
-            widened(box, c, rows, x)
-            sizes[c] += 1
-            if sizes[c] == k:
-                break
-            least = np.inf
+        where[x] = c
+        begun(wholes, c, rows, x)
+        sizes[c] = 1
+        costs[c] = 0.0
+        while sizes[c] < k:
+            x, least = -1, np.inf
             for y in range(n_rows):
                 if where[y] < 0:
-                    cost = with_row(sides, box, c, rows, y) * (0.9 + 0.2 * random.random())
+                    liking = 0.9 + 0.2 * random.random()
+                    cost = joined(sides, wholes, c, rows, y, costs[c], least / liking) * liking
                     if cost < least:
                         least = cost
                         x = y
-        costs[c] = as_is(sides, box, c)
+            where[x] = c
+            costs[c] = stretched(sides, wholes, c, rows, x)
+            sizes[c] += 1
     start = random.integers(0, n_rows)
     out = 0
     for place in range(n_rows):
@@ -96,7 +115,9 @@ def build(
         least = out_price if out < room else np.inf
         for c in range(target):
             if sizes[c] < most:
-                change = (sizes[c] + 1) * with_row(sides, box, c, rows, x) - sizes[c] * costs[c]
+                before = sizes[c] * costs[c]
+                enough = (least + before) / (sizes[c] + 1)
+                change = (sizes[c] + 1) * joined(sides, wholes, c, rows, x, costs[c], enough) - before
                 if change < least:
                     least = change
                     best = c
@@ -104,9 +125,8 @@ def build(
         if best == target:
             out += 1
             continue
-        widened(box, best, rows, x)
+        costs[best] = stretched(sides, wholes, best, rows, x)
         sizes[best] += 1
-        costs[best] = as_is(sides, box, best)
     return out
 
 
@@ -117,10 +137,10 @@ def _measure(bench: BoxBench, sides: Sides, n_rows: int, c: int) -> None:
     for x in range(n_rows):
         if bench.where[x] == c:
             widened(bench.box, c, bench.rows, x)
-    bench.costs[c] = as_is(sides, bench.box, c)
+    bench.costs[c] = as_is(sides, bench.wholes, c, bench.box, c)
     for x in range(n_rows):
         if bench.where[x] == c:
-            bench.own[x] = without_row(sides, bench.box, c, bench.rows, x)
+            bench.own[x] = without_row(sides, bench.left, x, bench.box, c, bench.rows, x)
 
 
 @part
@@ -136,14 +156,24 @@ def exchange_rows(
     out: int,
     passes: int,
 ) -> tuple[float, int]:
-    """Relocate and exchange records until a whole pass finds nothing; the price of all then, and how many are out."""
-    rows, where, own, box, sizes, costs = bench.rows, bench.where, bench.own, bench.box, bench.sizes, bench.costs
+    """Relocate and exchange records until a whole pass finds nothing; the price of all then, and how many are out.
+
+    Between two classes that are as they were when a record was looked at there is still nothing to be found for it.
+    """
+    rows, where, own, left = bench.rows, bench.where, bench.own, bench.left
+    wholes, sizes, costs = bench.wholes, bench.sizes, bench.costs
+    seen, changed = bench.seen, bench.changed
     for c in range(target):
         _measure(bench, sides, n_rows, c)
+        changed[c] = 0
+    changed[target] = 0
+    seen[:n_rows] = -1
     quiet = 0
     for step in range(passes * n_rows):
         x = step % n_rows
         a = where[x]
+        since = seen[x] if changed[a] <= seen[x] else -1
+        seen[x] = step
         inside = a < target
         to, back = -1, -1
         if inside:
@@ -159,14 +189,16 @@ def exchange_rows(
         if not inside or sizes[a] > k:
             for c in range(target):
                 # a class never costs less with one more record
-                if c == a or sizes[c] >= most or leaving + costs[c] >= best:
+                if c == a or changed[c] <= since or sizes[c] >= most or leaving + costs[c] >= best:
                     continue
-                change = leaving + (sizes[c] + 1) * with_row(sides, box, c, rows, x) - sizes[c] * costs[c]
+                without = leaving - sizes[c] * costs[c]
+                enough = (best - without) / (sizes[c] + 1)
+                change = without + (sizes[c] + 1) * joined(sides, wholes, c, rows, x, costs[c], enough)
                 if change < best:
                     best, to, back = change, c, -1
         for y in range(n_rows):
             c = where[y]
-            if c == a:
+            if c == a or changed[c] <= since:
                 continue
             if c == target:
                 change = replaced
@@ -174,11 +206,14 @@ def exchange_rows(
                 # nor does it cost less with another record than without
                 if replaced + sizes[c] * (own[y] - costs[c]) >= best:
                     continue
-                change = replaced + sizes[c] * (traded(sides, box, c, rows, y, x) - costs[c])
+                without = replaced - sizes[c] * costs[c]
+                enough = (best - without) / sizes[c]
+                change = without + sizes[c] * joined(sides, left, y, rows, x, own[y], enough)
             if change >= best:
                 continue
             if inside:
-                change += sizes[a] * (traded(sides, box, a, rows, x, y) - own[x])
+                enough = own[x] + (best - change) / sizes[a]
+                change += sizes[a] * (joined(sides, left, x, rows, y, own[x], enough) - own[x])
             if change < best:
                 best, to, back = change, c, y
         if to < 0:
@@ -199,6 +234,7 @@ def exchange_rows(
                 out += 1
         else:
             where[back] = a
+        changed[a] = changed[to] = step + 1
         if inside:
             _measure(bench, sides, n_rows, a)
         if to < target:

@@ -16,7 +16,7 @@ from optmodels.partition import Labels, canonical, group_rows, members
 from optmodels.price import Price
 from solvers.local_search.boxes.near_nodes import nearest_by_nodes
 from solvers.local_search.boxes.nested_order import nested_order
-from solvers.local_search.boxes.sides import Numbers, Sides, as_is, emptied, numbered, widened, with_row
+from solvers.local_search.boxes.sides import Numbers, Sides, begun, joined, new_wholes, numbered, stretched
 
 Counts = NDArray[np.int64]
 
@@ -116,16 +116,17 @@ def grow(
     halt: Flag,
 ) -> None:
     """For each seed a class of free points near it, grown by who costs least; an infinite cost where they are few."""
-    box = np.empty((1, 4, points.shape[1]), np.int32)
+    wholes = new_wholes(1, points.shape[1])
     frontier = np.empty(k * lists.shape[1], np.int64)
     for seed in seeds:
         if halt[0]:
             return
-        emptied(box, 0)
+        begun(wholes, 0, points, seed)
         records, n_front, count = 0, 0, 0
-        t = seed
+        t, price = seed, 0.0
         while True:
-            widened(box, 0, points, t)
+            if count > 0:
+                price = stretched(sides, wholes, 0, points, t)
             grown[seed, count] = t
             count += 1
             records += copies[t]
@@ -146,7 +147,8 @@ def grow(
                 q = frontier[f]
                 if q >= 0:
                     # a point of many records is worth more than one of few
-                    cost = with_row(sides, box, 0, points, q) * (1.0 - 1e-6 * copies[q])
+                    liking = 1.0 - 1e-6 * copies[q]
+                    cost = joined(sides, wholes, 0, points, q, price, least / liking) * liking
                     if cost < least:
                         least = cost
                         t = q
@@ -156,7 +158,7 @@ def grow(
                 if frontier[f] == t:
                     frontier[f] = -1
         sizes[seed] = count
-        costs[seed] = as_is(sides, box, 0) if records >= k else np.inf
+        costs[seed] = price if records >= k else np.inf
 
 
 @kernel(nogil=True)
@@ -176,21 +178,25 @@ def make(grown: Labels, sizes: Counts, seeds: Labels, found: Labels, label: int)
 @kernel(nogil=True)
 def join_each(sides: Sides, rows: Numbers, labels: Labels, left: Labels, n_labels: int) -> None:
     """Put the records without a class into the classes that they make dearer by the least."""
-    box = np.empty((n_labels, 4, rows.shape[1]), np.int32)
-    sizes = np.zeros(n_labels, np.int64)
-    for c in range(n_labels):
-        emptied(box, c)
+    wholes = new_wholes(n_labels, rows.shape[1])
+    sizes, costs = np.zeros(n_labels, np.int64), np.zeros(n_labels)
     for i in range(labels.size):
-        if labels[i] >= 0:
-            widened(box, labels[i], rows, i)
-            sizes[labels[i]] += 1
+        c = labels[i]
+        if c >= 0:
+            if sizes[c] == 0:
+                begun(wholes, c, rows, i)
+            else:
+                costs[c] = stretched(sides, wholes, c, rows, i)
+            sizes[c] += 1
     for i in left:
         best, least = -1, np.inf
         for c in range(n_labels):
             if sizes[c] > 0:
-                change = (sizes[c] + 1) * with_row(sides, box, c, rows, i) - sizes[c] * as_is(sides, box, c)
+                before = sizes[c] * costs[c]
+                enough = (least + before) / (sizes[c] + 1)
+                change = (sizes[c] + 1) * joined(sides, wholes, c, rows, i, costs[c], enough) - before
                 if change < least:
                     best, least = c, change
         labels[i] = best
-        widened(box, best, rows, i)
+        costs[best] = stretched(sides, wholes, best, rows, i)
         sizes[best] += 1

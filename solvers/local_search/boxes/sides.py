@@ -2,6 +2,8 @@
 
 Every value of every attribute has a number of its own, in the order of the values or depth first through the tree.
 A box knows the two least and the two greatest numbers of its records, so that it is known without any one of them.
+What a box is released as is wider than the box: a node, all of whose numbers cost as much. Whoever is to join and is
+below the nodes already is seen to be so by two comparisons an attribute, without a climb through any tree.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from optmodels.kernels import part
-from optmodels.price import Price, node_cost
+from optmodels.price import Price
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int32]
@@ -26,11 +28,24 @@ class Sides(NamedTuple):
 
     plain: int  # attributes of numbers, which come first
     values: Floats  # the number that each whole number stands for
-    climbs: Floats  # of leaves, see `optmodels.price`
+    first: Numbers  # (leaves, levels): the first leaf of the node above each leaf on each level
+    last: Numbers  # the last one
+    costs: Floats  # what the node costs
+
+
+class Wholes(NamedTuple):
+    """What some boxes are released as: from the first to the last number of each attribute, and what that costs."""
+
+    first: Numbers  # (boxes, attributes)
+    last: Numbers
+    costs: Floats
 
 
 def numbered(price: Price) -> tuple[Sides, Numbers]:
-    """The sides of a hierarchy price, and its records as whole numbers."""
+    """The sides of a hierarchy price, and its records as whole numbers, attributes through trees from dear to cheap.
+
+    The dearer an attribute, the sooner what is too dear is seen to be so.
+    """
     plain = price.numeric.shape[1]
     values, columns, before = [np.zeros(0)], [], 0
     for j in range(plain):
@@ -38,8 +53,39 @@ def numbered(price: Price) -> tuple[Sides, Numbers]:
         values.append(distinct)
         columns.append(before + ranks)
         before += len(distinct)
-    rows = np.column_stack([*columns, price.codes]) if columns else price.codes
-    return Sides(plain, np.concatenate(values), price.climbs), np.ascontiguousarray(rows, np.int32)
+    codes = price.codes[:, _from_dear_to_cheap(price)]
+    rows = np.column_stack([*columns, codes]) if columns else codes
+    levels = price.climbs.shape[1] // 2
+    last = price.climbs[:, :levels].astype(np.int32)
+    first = np.empty_like(last)
+    for level in range(levels):
+        # nodes of a level hold consecutive leaves, and no two of them end with the same one
+        first[:, level] = np.searchsorted(last[:, level], last[:, level])
+    costs = np.ascontiguousarray(price.climbs[:, levels:])
+    sides = Sides(plain, np.concatenate(values), first, last, costs)
+    return sides, np.ascontiguousarray(rows, np.int32)
+
+
+def _from_dear_to_cheap(price: Price) -> NDArray[np.int64]:
+    """Attributes through trees by what two records cost on average, each with the one after it."""
+    levels = price.climbs.shape[1] // 2
+    last, costs = price.climbs[:, :levels], price.climbs[:, levels:]
+    means = np.zeros(price.codes.shape[1])
+    for j, column in enumerate(price.codes.T):
+        low, high = np.sort([column, np.roll(column, 1)], axis=0)
+        level = (last[low] < high[:, None]).sum(axis=1)
+        means[j] = np.where(low < high, costs[low, level], 0.0).mean()
+    return np.argsort(-means, kind="stable")
+
+
+@part
+def new_wholes(boxes: int, attributes: int) -> Wholes:
+    """Room for what so many boxes are released as."""
+    return Wholes(
+        np.empty((boxes, attributes), np.int32),
+        np.empty((boxes, attributes), np.int32),
+        np.empty((boxes, attributes)),
+    )
 
 
 @part(forceinline=True)
@@ -49,49 +95,86 @@ def side(sides: Sides, j: int, low: int, high: int) -> float:
         return 0.0
     if j < sides.plain:
         return float(sides.values[high] - sides.values[low])
-    return node_cost(sides.climbs, low, high)
+    level = 0
+    while sides.last[low, level] < high:
+        level += 1
+    return float(sides.costs[low, level])
 
 
-@part
-def as_is(sides: Sides, box: Numbers, c: int) -> float:
-    """The cost of box c for each of its records."""
-    total = 0.0
-    for j in range(box.shape[2]):
-        total += side(sides, j, box[c, LOW, j], box[c, HIGH, j])
-    return total
+@part(forceinline=True)
+def released(sides: Sides, wholes: Wholes, r: int, j: int, low: int, high: int) -> None:
+    """Find what box r is released as in attribute j, where it reaches from low to high."""
+    if low >= high or j < sides.plain:
+        wholes.first[r, j] = low
+        wholes.last[r, j] = high
+        wholes.costs[r, j] = side(sides, j, low, high)
+        return
+    level = 0
+    while sides.last[low, level] < high:
+        level += 1
+    wholes.first[r, j] = sides.first[low, level]
+    wholes.last[r, j] = sides.last[low, level]
+    wholes.costs[r, j] = sides.costs[low, level]
 
 
-@part
-def with_row(sides: Sides, box: Numbers, c: int, rows: Numbers, x: int) -> float:
-    """The cost of box c with one more record."""
-    total = 0.0
-    for j in range(box.shape[2]):
+@part(forceinline=True)
+def joined(sides: Sides, wholes: Wholes, r: int, rows: Numbers, x: int, cost: float, enough: float = np.inf) -> float:
+    """The cost of box r with one more record, which is `cost` without it; infinite once it is `enough` or more."""
+    for j in range(rows.shape[1]):
         v = rows[x, j]
-        total += side(sides, j, min(box[c, LOW, j], v), max(box[c, HIGH, j], v))
+        if v < wholes.first[r, j]:
+            cost += side(sides, j, v, wholes.last[r, j]) - wholes.costs[r, j]
+        elif v > wholes.last[r, j]:
+            cost += side(sides, j, wholes.first[r, j], v) - wholes.costs[r, j]
+        else:
+            continue
+        if cost >= enough:
+            return np.inf
+    return cost
+
+
+@part
+def begun(wholes: Wholes, r: int, rows: Numbers, x: int) -> None:
+    """Make box r that of one record, which costs nothing."""
+    for j in range(rows.shape[1]):
+        wholes.first[r, j] = wholes.last[r, j] = rows[x, j]
+        wholes.costs[r, j] = 0.0
+
+
+@part
+def stretched(sides: Sides, wholes: Wholes, r: int, rows: Numbers, x: int) -> float:
+    """Take one more record into box r; what it costs then."""
+    total = 0.0
+    for j in range(rows.shape[1]):
+        v = rows[x, j]
+        if v < wholes.first[r, j]:
+            released(sides, wholes, r, j, v, wholes.last[r, j])
+        elif v > wholes.last[r, j]:
+            released(sides, wholes, r, j, wholes.first[r, j], v)
+        total += wholes.costs[r, j]
     return total
 
 
 @part
-def without_row(sides: Sides, box: Numbers, c: int, rows: Numbers, x: int) -> float:
-    """The cost of box c without one of its records."""
+def as_is(sides: Sides, wholes: Wholes, r: int, box: Numbers, c: int) -> float:
+    """The cost of box c for each of its records; what it is released as is written down as r."""
+    total = 0.0
+    for j in range(box.shape[2]):
+        released(sides, wholes, r, j, box[c, LOW, j], box[c, HIGH, j])
+        total += wholes.costs[r, j]
+    return total
+
+
+@part
+def without_row(sides: Sides, wholes: Wholes, r: int, box: Numbers, c: int, rows: Numbers, x: int) -> float:
+    """The cost of box c without one of its records; what it is released as then is written down as r."""
     total = 0.0
     for j in range(box.shape[2]):
         v = rows[x, j]
         low = box[c, NEXT_LOW if v <= box[c, LOW, j] else LOW, j]
         high = box[c, NEXT_HIGH if v >= box[c, HIGH, j] else HIGH, j]
-        total += side(sides, j, low, high)
-    return total
-
-
-@part
-def traded(sides: Sides, box: Numbers, c: int, rows: Numbers, out: int, into: int) -> float:
-    """The cost of box c with one record in the place of another."""
-    total = 0.0
-    for j in range(box.shape[2]):
-        v, w = rows[out, j], rows[into, j]
-        low = box[c, NEXT_LOW if v <= box[c, LOW, j] else LOW, j]
-        high = box[c, NEXT_HIGH if v >= box[c, HIGH, j] else HIGH, j]
-        total += side(sides, j, min(low, w), max(high, w))
+        released(sides, wholes, r, j, low, high)
+        total += wholes.costs[r, j]
     return total
 
 
