@@ -48,8 +48,8 @@ _TESTS: dict[str, tuple[str, ...]] = {
     ),
     "conditions": ("test_conditions", "test_attacks", "test_dealing", "test_people", "test_sensitive_order"),
     "verifier": (
-        *("test_verified_definitions", "test_hostile_releases", "test_verifier", "test_too_large"),
-        "test_certificate",
+        *("test_verified_definitions", "test_verified_by_hand", "test_hostile_releases", "test_verifier"),
+        *("test_too_large", "test_certificate", "test_certificate_by_hand", "test_class_lists"),
     ),
     "release": ("test_release", "test_verifier", "test_read_back", "test_suppression", "test_back_door"),
 }

@@ -224,9 +224,8 @@ def path_bound(said: Mapping[str, Any]) -> Fraction:
 
 def _arc_costs(said: Mapping[str, Any], n: int) -> tuple[Floats, Fraction]:
     """(records, centres) what records pay at centres, and how far all of that together can be from what it says."""
-    points, centres = (np.array(said[name], np.float64) for name in ("points", "centres"))
-    points = points.reshape(n, -1)
-    if points.shape[1] != centres.reshape(-1, points.shape[1]).shape[1] or not np.isfinite(points).all():
+    points, centres = np.array(said["points"], np.float64).reshape(n, -1), np.array(said["centres"], np.float64)
+    if points.shape[1] != centres.shape[-1] or not (np.isfinite(points).all() and np.isfinite(centres).all()):
         raise ValueError("its records and centres lie in different places")
     costs = np.zeros((n, len(centres)))
     for axis in range(points.shape[1]):
