@@ -51,7 +51,14 @@ _TESTS: dict[str, tuple[str, ...]] = {
         *("test_verified_definitions", "test_verified_by_hand", "test_hostile_releases", "test_verifier"),
         *("test_too_large", "test_certificate", "test_certificate_by_hand", "test_class_lists"),
     ),
-    "release": ("test_release", "test_verifier", "test_read_back", "test_suppression", "test_back_door"),
+    "release": (
+        "test_release",
+        "test_promise",
+        "test_verifier",
+        "test_read_back",
+        "test_suppression",
+        "test_back_door",
+    ),
 }
 _PLAIN = ("metrics", "conditions")  # have kernels, which are plain Python while they are tested
 _LIBRARIES = ("hypothesis", "numba", "ot", "pyarrow.parquet", "pymoo.optimize", "pyomo.environ", "sklearn.ensemble")
