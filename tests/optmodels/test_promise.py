@@ -78,8 +78,7 @@ def test_the_promise_word_by_word(way: str, tmp_path: Path) -> None:
             "k": 2,
             "person": None,
             "sensitive": {
-                # the third value is that of the one left out: a place is kept for it, and nothing said of it
-                "pay": {**asked, "numbers": True, "t_distance": "ordered", "order": ["1,5", "3,0", None]},
+                "pay": {**asked, "numbers": True, "t_distance": "ordered", "order": "numbers"},
                 "illness": {**asked, "numbers": False, "t_distance": "hierarchical", "hierarchy": tree},
             },
         },
@@ -96,6 +95,13 @@ def test_numbers_of_which_none_is_missing_need_no_list(tmp_path: Path) -> None:
     assert said["file"] == {"format": "parquet"}
     assert said["conditions"]["sensitive"]["pay"]["order"] == "numbers"
     assert said["suppressed"] == {"how": "drop", "records": 0, "most": 0.0}
+
+
+def test_a_place_is_kept_for_a_value_of_those_left_out_and_nothing_said_of_it(tmp_path: Path) -> None:
+    stages = table(sensitive=["illness"], ordered=[], hierarchies={}, orders={"illness": ["cold", "secret", "flu"]})
+    release(stages, LABELS, promise=Conditions(k=2, t=0.9, suppress=0.2)).to_csv(tmp_path / "release.csv")
+    said = load_promise(tmp_path / "release.promise.json")
+    assert said["conditions"]["sensitive"]["illness"]["order"] == ["cold", None, "flu"]
 
 
 def test_what_is_not_as_it_was_is_not_promised_to_be(tmp_path: Path) -> None:
