@@ -132,6 +132,9 @@ class _Mutator(ast.NodeTransformer):
 
     visit_Raise = visit_Import = visit_ImportFrom = visit_JoinedStr = visit_Assert = _skip  # noqa: N815
 
+    def visit_keyword(self, node: ast.keyword) -> Any:
+        return node if node.arg == "strict" else self.generic_visit(node)  # of `zip`: an assertion, too
+
     def visit_If(self, node: ast.If) -> Any:
         if "TYPE_CHECKING" in ast.unparse(node.test):
             return node
