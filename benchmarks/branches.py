@@ -40,7 +40,7 @@ def run(tests: list[str], jobs: int) -> None:
 
 
 def run_plainly(tests: list[str], seconds: float) -> None:
-    """Each file of tests with kernels as plain Python, ended after so many seconds of a processor; what it saw is kept."""
+    """Each file of tests with kernels as plain Python, ended after so many seconds of a processor."""
     for name in tests:
         place = _ROOT / name
         for file in sorted(place.rglob("test_*.py")) if place.is_dir() else [place]:
