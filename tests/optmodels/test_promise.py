@@ -123,6 +123,14 @@ def test_what_is_not_as_it_was_is_not_promised_to_be(tmp_path: Path) -> None:
     assert said["file"]["escaped"] is True
 
 
+def test_formulas_are_left_as_they_are_unless_that_is_asked_for(tmp_path: Path) -> None:
+    sums = table(PEOPLE.assign(note="=1+1"), hierarchies={})
+    risky = release(sums, [0] * 7, promise=Conditions(k=2))
+    assert set(pd.read_csv(risky.to_csv(tmp_path / "release.csv"))["note"]) == {"=1+1"}
+    assert set(pd.read_parquet(risky.to_parquet(tmp_path / "release.parquet"))["note"]) == {"=1+1"}
+    assert "'=1+1" in risky.to_csv(tmp_path / "escaped.csv", escape_formulas=True).read_text()
+
+
 def test_bytes_of_the_data_are_known_by_their_hash_where_there_are_any(tmp_path: Path) -> None:
     files = made().files(tmp_path / "release.csv", sha256="ab" * 32)
     assert [path.name for path, _ in files] == ["release.csv", "release.promise.json"]
