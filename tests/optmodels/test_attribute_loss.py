@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 
 from formulations import MajeedHwang, Microaggregation, MoObam
 from optmodels.conditions import Conditions
+from optmodels.errors import InputError
 from optmodels.metrics.loss import all_but_lost, attribute_losses, gcp, information_loss
 from optmodels.partition import canonical
 from optmodels.release import release
 from optmodels.table import Table
+from optmodels.table.hierarchy import Hierarchy
 from solvers.mdav import Mdav
 
 ORDER = ["low", "middle", "high", "top"]
@@ -46,7 +48,7 @@ def test_everybody_alone_loses_nothing_and_one_class_all_that_there_is(case, met
         varied = table.frame[name].nunique() > 1
         if method == "hierarchy":
             assert together[name] == (1.0 if varied else 0.0) or 0 < together[name] < 1  # a node below the root
-        elif method == "interval" or name == "job" or not varied:
+        else:
             assert together[name] == pytest.approx(float(varied))
         assert between[name] >= 0
 
@@ -78,6 +80,31 @@ def test_intervals_lose_on_the_mean_what_gcp_says():
     losses = attribute_losses(table, labels, "interval")
     assert losses == pytest.approx({"age": 1 / 8, "job": 1 / 4})
     assert sum(losses.values()) / 2 == pytest.approx(gcp(table, labels))
+
+
+def test_trees_are_climbed_by_those_who_have_one_and_others_are_intervals():
+    """Grades have a tree of four leaves, jobs one of three, and ages none."""
+    frame = pd.DataFrame({"age": [1, 2, 8, 9], "job": list("abcc"), "grade": ["low", "middle", "high", "high"]})
+    jobs, grades = Hierarchy("abc", [["x", "x", "y"]]), Hierarchy(ORDER, [["l", "l", "h", "h"]])
+    quasi = {"age": "numeric", "job": "categorical", "grade": "ordinal"}
+    table = Table(frame, quasi=quasi, orders={"grade": ORDER}, hierarchies={"job": jobs, "grade": grades})
+    labels = np.array([0, 0, 1, 1])
+    shares = {"age": 1 / 8, "job": 1 / 2 / 2, "grade": 1 / 3 / 2}
+    assert attribute_losses(table, labels, "hierarchy") == pytest.approx(shares)
+    assert gcp(table, labels, method="hierarchy") == pytest.approx(sum(shares.values()) / 3)
+    # intervals of grades are ranks, of which only three occur
+    of_ranks = attribute_losses(table, labels, "interval")
+    assert of_ranks["age"] == pytest.approx(1 / 8)
+    assert of_ranks["grade"] == pytest.approx(1 / 2 / 2)
+    assert gcp(table, labels) == pytest.approx(sum(of_ranks.values()) / 3)
+    with pytest.raises(InputError, match="'age' has no hierarchy"):
+        attribute_losses(table, labels, "hierarchy", levels=np.ones((2, 3), np.int64))
+    whole = table.with_hierarchies()
+    levels = np.array([[0, 2, 1], [0, 0, 2]])
+    assert attribute_losses(whole, labels, "hierarchy", levels=levels) == pytest.approx(
+        {"age": 0.0, "job": 2 * 1.0 / 4, "grade": (2 * (1 / 3) + 2 * 1.0) / 4}
+    )
+    assert gcp(whole, labels, levels) == pytest.approx((0.5 + 2 / 3) / 3)
 
 
 def test_one_number_alone_is_the_information_loss():

@@ -164,6 +164,38 @@ def test_constant_columns_lose_nothing():
     assert loss.gcp(table, np.array([0, 0])) == 0
 
 
+def test_a_constant_column_among_others_and_an_empty_list_of_classes():
+    table = Table(pd.DataFrame({"age": [5, 5, 5], "pay": [1, 2, 4]}), quasi={"age": "numeric", "pay": "numeric"})
+    labels = np.array([0, 0, 1])
+    assert loss.cell_losses(table, labels).tolist() == [[0.0, 1 / 3], [0.0, 0.0]]
+    assert loss.general_loss_metric(table, labels) == pytest.approx(2 / 3 / 6)
+    assert loss.average_class_size(np.zeros(0, np.int64)) == 0
+
+
+def test_a_released_loss_is_relative_to_the_whole_where_that_is_given():
+    people = pd.DataFrame({"age": [10, 20, 30, 90], "job": list("aabb")})
+    table = Table(people, quasi={"age": "numeric", "job": "categorical"}, scaling="none", gamma=2.0)
+    part, labels = table.part(np.array([0, 1, 2])), np.array([0, 0, 0])
+    recoded = recode(part, labels, "centroid")
+    squares = sum((age - int(recoded["age"].iloc[0])) ** 2 for age in (10, 20, 30))
+    whole = sum((age - 37.5) ** 2 for age in (10, 20, 30, 90))
+    mismatch = float(table.mismatch_weights[0])
+    alone = loss.released_information_loss(part, recoded)
+    among = loss.released_information_loss(part, recoded, of=table)
+    assert among == pytest.approx((squares + mismatch) / (whole + 2 * mismatch))
+    assert alone == pytest.approx(1.0)
+
+
+def test_many_records_are_measured_two_attributes_at_a_time(monkeypatch):
+    frame = pd.DataFrame({"age": [20, 30, 40, 50], "job": list("abab"), "pay": [1, 2, 3, 9]})
+    table = Table(frame, quasi={"age": "numeric", "job": "categorical", "pay": "numeric"})
+    labels = np.array([0, 0, 1, 1])
+    expected = loss.cell_losses(table, labels)
+    monkeypatch.setattr(loss, "_SHARED_OUT", 4)
+    assert loss.cell_losses(table, labels).tolist() == expected.tolist()
+    assert expected.tolist() == [[1 / 3, 1.0, 1 / 8], [1 / 3, 1.0, 6 / 8]]
+
+
 def test_class_sizes_alone():
     sizes = np.array([3, 4, 5])
     assert loss.discernibility(sizes) == 50

@@ -152,6 +152,37 @@ def test_recursive_c_is_taken_at_the_distinct_l_of_the_table():
         privacy.recursive_c(two, l=0)
 
 
+@given(classes_of_codes(most_values=6))
+def test_every_c_of_recursive_diversity_is_the_least_that_will_do(case):
+    labels, codes, _, dense = case
+    found = histograms(labels, codes)
+    ranked = -np.sort(-dense, axis=1)
+    most = int((dense > 0).sum(axis=1).min())
+    expected = [max(row[0] / row[least:].sum() for row in ranked) for least in range(most)]
+    assert privacy.recursive_cs(found) == pytest.approx(expected)
+    assert [privacy.recursive_c(found, l=least + 1) for least in range(most)] == pytest.approx(expected)
+    assert privacy.recursive_c(found, l=most + 1) == inf
+
+
+def test_nobody_has_no_levels():
+    nobody = histograms(np.zeros(0, np.int64), np.zeros(0, np.int64))
+    assert privacy.k_anonymity(nobody.sizes) == 0
+    assert privacy.distinct_l(nobody) == 0
+    assert privacy.entropy_l(nobody) == 0
+    assert privacy.alpha(nobody) == 0
+    assert privacy.shares(nobody, 2).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_distances_over_few_values(size):
+    """Between one value and itself there is nothing, and between two there is one step."""
+    for ground in (Transport.ordered(size), Transport.equal(size), Transport.variational(size)):
+        assert len(ground.order) == size
+        between = ground.between(np.zeros(min(size, 1), np.int64), np.full(min(size, 1), max(size - 1, 0)))
+        step = 2.0 if ground.weight.tolist() == [1.0, 1.0] else 1.0
+        assert between.tolist() == pytest.approx([] if size == 0 else [step * (size - 1)])
+
+
 def test_alpha_of_chosen_values():
     found = histograms([0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1, 2])
     assert privacy.alpha(found) == 0.75
