@@ -46,7 +46,10 @@ _TESTS: dict[str, tuple[str, ...]] = {
         "test_attacks",
         "test_audit",
     ),
-    "conditions": ("test_conditions", "test_attacks", "test_dealing", "test_people", "test_sensitive_order"),
+    "conditions": (
+        *("test_conditions", "test_conditions_by_hand", "test_attacks", "test_dealing", "test_people"),
+        "test_sensitive_order",
+    ),
     "verifier": (
         *("test_verified_definitions", "test_verified_by_hand", "test_hostile_releases", "test_verifier"),
         *("test_too_large", "test_certificate", "test_certificate_by_hand", "test_class_lists"),
