@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from threading import Event, Thread
+from threading import Event
 from time import perf_counter
 from typing import Any
 
@@ -12,6 +12,7 @@ import highspy
 import numpy as np
 
 from optmodels.suppression import NOBODY, Suppression
+from solvers._awaited import begun
 from solvers.columns.instance import Floats, Ints
 from solvers.columns.master import Master
 
@@ -159,8 +160,7 @@ def _run(mip: highspy.Highs, seconds: float) -> tuple[Floats | None, bool]:
 
     mip.cbMipInterrupt += watch
     mip.cbMipImprovingSolution += lambda event: solutions.append(np.array(event.data_out.mip_solution))
-    worker = Thread(target=mip.run, daemon=True)
-    worker.start()
+    worker = begun(mip.run)
     deadline = perf_counter() + seconds + _PATIENCE_SECONDS
     try:
         while worker.is_alive() and perf_counter() < deadline:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 from queue import Empty, SimpleQueue
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import highspy
@@ -16,6 +16,7 @@ from pyomo.common.errors import InfeasibleConstraintException
 from pyomo.repn.plugins.standard_form import LinearStandardFormCompiler
 
 from optmodels.solution import Stop
+from solvers._awaited import begun
 from solvers.milp.call import Call, Outcome
 
 POLL_SECONDS = 0.05
@@ -77,8 +78,7 @@ def solve(call: Call) -> Outcome:
     highs.cbSimplexInterrupt += stop_within_relaxations
     highs.cbIpmInterrupt += stop_within_relaxations
     highs.cbMipImprovingSolution += lambda event: solutions.put(np.array(event.data_out.mip_solution))
-    worker = Thread(target=highs.run, daemon=True)
-    worker.start()
+    worker = begun(highs.run)
     try:
         while worker.is_alive():
             worker.join(POLL_SECONDS)
