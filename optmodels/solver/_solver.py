@@ -88,7 +88,7 @@ class Solver(ABC):
 
         >>> from optmodels.registry import solver
         >>> solver("columns").takes()
-        'a price for each class; up to 6,000 records'
+        'a price for each class; up to 6,000 records; 100,000 if no more differ, under k alone'
         """
         needed = [kind.title for kind in cls.needs if not kind.usual] or ["any problem"]
         without = " or ".join(kind.title for kind in cls.rejects)

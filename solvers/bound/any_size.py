@@ -29,7 +29,9 @@ from solvers.columns.search import Limit
 TOLERANCE = 1e-9
 _ROUNDING = 1e-12  # of the duals, as they are added up
 _NODES = 3_000  # of one search
-_CHUNK = 4_096  # records whose classes are looked at by one thread at a time: whatever the cores, the bound is the same
+# Records whose classes are looked at by one thread at a time: whatever the cores, the bound is the same. Each chunk
+# lowers a copy of all duals, so that there are never more than so many.
+_CHUNK, _MOST_CHUNKS = 4_096, 64
 _RAISES = (0.35, 0.35, 0.2, 0.1, 0.05, 0.02)  # by what share of themselves, one time after the other
 _POLL_SECONDS = 0.1
 
@@ -132,8 +134,9 @@ class DualBound:
     def _in_chunks(self, work: Callable[[Ints], bool], expired: Expired) -> bool:
         """Work through all places, a chunk for each core at a time; False if out of time."""
         n = len(self.duals)
+        size = max(_CHUNK, -(-n // _MOST_CHUNKS))
         with threads() as pool:
-            jobs = [pool.submit(work, np.arange(low, min(low + _CHUNK, n))) for low in range(0, n, _CHUNK)]
+            jobs = [pool.submit(work, np.arange(low, min(low + size, n))) for low in range(0, n, size)]
             try:
                 while wait(jobs, _POLL_SECONDS).not_done:
                     if expired():

@@ -16,6 +16,7 @@ from optmodels.structures import Priced, Structure
 from solvers.columns import candidate_centres, split_bound
 from solvers.columns.branching import BranchingTree
 from solvers.columns.companion import Companion
+from solvers.columns.compared import MOST_COPIES, compared_records
 from solvers.columns.cuts import violated
 from solvers.columns.finish import at_hand, finish
 from solvers.columns.generation import Certificate
@@ -66,7 +67,7 @@ class Columns(Solver):
     exact: ClassVar[bool] = True
     requires: ClassVar[tuple[str, ...]] = ("highspy",)
     needs: ClassVar[tuple[type[Structure], ...]] = (Priced,)
-    only: ClassVar[str] = f"up to {_MOST_RECORDS:,} records"
+    only: ClassVar[str] = f"up to {_MOST_RECORDS:,} records; {MOST_COPIES:,} if no more differ, under k alone"
     leaves_out: ClassVar[bool] = True
 
     cuts_a_round: int = 60
@@ -80,9 +81,9 @@ class Columns(Solver):
 
     def cannot(self, problem: Problem) -> str | None:
         """It compares all pairs of records."""
-        if problem.n > _MOST_RECORDS:
+        if (compared := compared_records(problem.require(Priced), _MOST_RECORDS)) > _MOST_RECORDS:
             return (
-                f"it compares all pairs of records, and {problem.n} are more than {_MOST_RECORDS}: "
+                f"it compares all pairs of records, and {compared} are more than {_MOST_RECORDS}: "
                 "cut the table into blocks, or use local search."
             )
         return None
@@ -108,12 +109,13 @@ class Columns(Solver):
                 run.prove(run.value)
                 return
         leave_out_who_pays(problem, run)
+        compared = compared_records(priced, _MOST_RECORDS)
         with beside(problem, priced, run) as companion:
-            companion.wait(head_start(priced, run), lambda: run.value == 0.0)
+            companion.wait(head_start(priced, compared, run), lambda: run.value == 0.0)
             leave_out_who_pays(problem, run)
             if run.value == 0.0 or run.expired:
                 return
-            if run.remaining < _PAIR_SECONDS * problem.n**2:  # all pairs of records take longer than there is time
+            if run.remaining < _PAIR_SECONDS * compared**2:  # all pairs of records take longer than there is time
                 companion.wait(run.remaining)
                 leave_out_who_pays(problem, run)
                 run.stop = Stop.TIME

@@ -48,12 +48,12 @@ def beside(problem: Problem, priced: Priced, run: Run, seconds: float | None = N
     return Companion(run, chosen)
 
 
-def head_start(priced: Priced, run: Run) -> float:
-    """Seconds that heuristics have alone: a proof begins from what they have found."""
+def head_start(priced: Priced, compared: int, run: Run) -> float:
+    """Seconds that heuristics have alone: a proof, which compares so many records, begins from what they have found."""
     if priced.n_classes is not None and run.time_limit is not None:
         return _SWARM_SHARE * run.remaining
-    a_record = run.remaining / priced.n
+    a_record = run.remaining / compared
     short = next((share for seconds, share in _HEAD_STARTS if a_record < seconds), None)
     if short is not None:
         return short * run.remaining
-    return min(_HEAD_START * run.remaining, _HEAD_START_SECONDS, _HEAD_START_A_RECORD * priced.n)
+    return min(_HEAD_START * run.remaining, _HEAD_START_SECONDS, _HEAD_START_A_RECORD * compared)

@@ -10,7 +10,7 @@ import numpy as np
 from optmodels.errors import whole
 from optmodels.halting import Flag
 from optmodels.parallel import cores
-from optmodels.partition import LEFT_OUT, Labels
+from optmodels.partition import LEFT_OUT, Labels, canonical
 from optmodels.problem import Problem
 from optmodels.solution import Stop
 from optmodels.solver import Run, Solver
@@ -19,6 +19,7 @@ from optmodels.suppression import Suppression
 from solvers.local_search.boxes import takes
 from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
+from solvers.local_search.copies import Aside, set_aside
 from solvers.local_search.descent import WORKERS
 from solvers.local_search.descents import descent_for
 from solvers.local_search.leaving_out import in_turns, mixed_enough
@@ -75,13 +76,19 @@ class LocalSearch(Solver):
             by_judge(problem, run, self.iterations)
             return
         with run.halting() as halt:
-            start = _start(priced, run, halt)
+            aside = _set_aside(priced, None) if run.start is None else None
+            start = _start(priced if aside is None else aside.part(priced), run, halt)
             if start is None:
                 run.details["start"] = "no partition that meets the conditions was found to start from"
                 return
-            offers = _Offers(run)
+            if run.start is not None and (aside := _set_aside(priced, start)) is not None:
+                start = canonical(start[aside.rows])
+            if aside is not None:
+                run.details["searched"] = len(aside.rows)
+                priced = aside.part(priced)
+            offers = _Offers(run, aside)
             offers.offer(start)
-            if priced.suppression.most and not takes(priced.compiled, priced.test, priced.n_classes):
+            if priced.suppression.most and not takes(compiled_price(priced), priced.test, priced.n_classes):
                 workers = self._workers(run)
                 finished = in_turns(priced, start, run, offers.offer, workers=workers, iterations=self.iterations)
             else:
@@ -109,7 +116,15 @@ class LocalSearch(Solver):
             schedule = Schedule(seconds=seconds, iterations=self.iterations)
             return follow(descent, schedule, offers.offer, lambda: run.interrupt.pressed)
         finally:
-            run.offer(descent.best)
+            run.offer(offers.whole(descent.best))
+
+
+def _set_aside(priced: Priced, start: Labels | None) -> Aside | None:
+    """Equal records that nothing is gained from, where size is all that matters and everyone is in a class."""
+    price, test = compiled_price(priced), priced.test
+    if not test.only_size or priced.n_classes is not None or priced.suppression.most or takes(price, test, None):
+        return None
+    return set_aside(price, test, start)
 
 
 def _start(priced: Priced, run: Run, halt: Flag) -> Labels | None:
@@ -129,15 +144,19 @@ def _start(priced: Priced, run: Run, halt: Flag) -> Labels | None:
 class _Offers:
     """Passes improvements on to the run, but not so often that judging them slows the search."""
 
-    def __init__(self, run: Run) -> None:
-        self._run = run
+    def __init__(self, run: Run, aside: Aside | None) -> None:
+        self._run, self._aside = run, aside
         self._next = 0.0
 
     def offer(self, labels: Labels) -> None:
         before = self._run.seconds
         if before < self._next:
             return
-        self._run.offer(labels)
+        self._run.offer(self.whole(labels))
         after = self._run.seconds
         self._next = after + (after - before) / JUDGING
         self._run.report("local search")
+
+    def whole(self, labels: Labels) -> Labels:
+        """The partition of all records, given that of those searched."""
+        return labels if self._aside is None else self._aside.whole(labels)
