@@ -19,7 +19,7 @@ from optmodels.suppression import Suppression
 from solvers.local_search.boxes import takes
 from solvers.local_search.by_judge import by_judge
 from solvers.local_search.construct import first_partition, make_feasible
-from solvers.local_search.copies import Aside, set_aside
+from solvers.local_search.copies import SetAside, set_aside
 from solvers.local_search.descent import WORKERS
 from solvers.local_search.descents import descent_for
 from solvers.local_search.leaving_out import in_turns, mixed_enough
@@ -119,7 +119,7 @@ class LocalSearch(Solver):
             run.offer(offers.whole(descent.best))
 
 
-def _set_aside(priced: Priced, start: Labels | None) -> Aside | None:
+def _set_aside(priced: Priced, start: Labels | None) -> SetAside | None:
     """Equal records that nothing is gained from, where size is all that matters and everyone is in a class."""
     price, test = compiled_price(priced), priced.test
     if not test.only_size or priced.n_classes is not None or priced.suppression.most or takes(price, test, None):
@@ -144,7 +144,7 @@ def _start(priced: Priced, run: Run, halt: Flag) -> Labels | None:
 class _Offers:
     """Passes improvements on to the run, but not so often that judging them slows the search."""
 
-    def __init__(self, run: Run, aside: Aside | None) -> None:
+    def __init__(self, run: Run, aside: SetAside | None) -> None:
         self._run, self._aside = run, aside
         self._next = 0.0
 

@@ -20,7 +20,7 @@ _WORTH = 0.5  # of the records: no more than these may be left
 
 
 @dataclass(frozen=True, eq=False)
-class Aside:
+class SetAside:
     """Who is searched, and the classes of the others."""
 
     rows: NDArray[np.int64]
@@ -37,7 +37,7 @@ class Aside:
         return found
 
 
-def set_aside(price: Price, test: ClassTest, labels: Labels | None = None) -> Aside | None:
+def set_aside(price: Price, test: ClassTest, labels: Labels | None = None) -> SetAside | None:
     """Take k equal records at a time out of the classes of a partition; None where too many records are left.
 
     With no partition there is nothing that the records left have to keep.
@@ -80,4 +80,4 @@ def set_aside(price: Price, test: ClassTest, labels: Labels | None = None) -> As
         spare[kind] -= many
         sizes[slot] -= many
     rows = np.flatnonzero(others < 0)
-    return Aside(rows, others) if len(rows) <= _WORTH * price.n else None
+    return SetAside(rows, others) if len(rows) <= _WORTH * price.n else None
