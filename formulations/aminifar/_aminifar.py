@@ -14,7 +14,7 @@ from formulations.aminifar.capped import ShareBounds
 from formulations.aminifar.free import FreeAminifarProblem
 from optmodels.conditions import Conditions
 from optmodels.errors import InputError, finite, unknown, whole
-from optmodels.flow import Metric, cheapest_matching, class_distances
+from optmodels.flow import Metric, cheapest_matching, nearest_costs
 from optmodels.partition import Labels, members
 from optmodels.problem import Formulation, View
 from optmodels.suppression import Suppression
@@ -167,8 +167,9 @@ class AminifarProblem(BalancedProblem):
     """Balanced classes around fixed centres.
 
     A partition says which records are together, not which centre is whose: its distance is that of the best way
-    to give each class a centre of its own. With another number of classes than centres, which breaks a
-    condition anyway, every class counts with its nearest centre.
+    to give each class a centre of its own; where thousands of classes lie so badly that this would take minutes, that
+    of the best way found in a set amount of work (see `cheapest_matching`). With another number of classes than
+    centres, which breaks a condition anyway, every class counts with its nearest centre.
     """
 
     stand_in: str | None = "the distance to the centres of its own block; in the whole table classes may swap centres"
@@ -219,12 +220,11 @@ class AminifarProblem(BalancedProblem):
     def values(self, labels: Labels) -> dict[str, float]:
         """The least distance over all ways to give each class its centre, plus penalties."""
         order, starts = members(labels)
-
-        space, n_classes = (self.points, self._columns, self.metric, order), len(starts) - 1
-        if n_classes == len(self.centres):
-            _, total = cheapest_matching(*space, starts)
+        classes = self.points, self._columns, self.metric, order, starts
+        if len(starts) - 1 == len(self.centres):
+            _, total = cheapest_matching(*classes)
         else:
-            total = sum(float(class_distances(*space, starts[c : c + 2]).min()) for c in range(n_classes))
+            total = float(nearest_costs(*classes).sum())
         return {"distance": total + self.penalties(labels)}
 
     def lacks_pyomo(self) -> str | None:

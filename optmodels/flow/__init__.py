@@ -10,6 +10,7 @@ from optmodels.flow.dense import dense_transport
 from optmodels.flow.distances import Metric, class_distances, distances
 from optmodels.flow.flow import Flow, sizes_only
 from optmodels.flow.matching import cheapest_matching
+from optmodels.flow.nearest import nearest_costs
 from optmodels.flow.paths import Bounds
 
 __all__ = [
@@ -20,5 +21,6 @@ __all__ = [
     "class_distances",
     "dense_transport",
     "distances",
+    "nearest_costs",
     "sizes_only",
 ]

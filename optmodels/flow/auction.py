@@ -66,9 +66,12 @@ def release_dear(arcs: Arcs, price: Floats, home: Ints, owner: Ints, rounding: f
 
 
 @kernel(nogil=True)
-def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats) -> bool:
-    """Give every class without a centre one by a shortest path; the whole is then the cheapest. False if one cannot."""
-    m = len(price)
+def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats, most: int) -> int:
+    """Give every class without a centre one by a shortest path; the whole is then the cheapest.
+
+    Returns how many arcs were looked at: more than `most` if it was given up, -1 if a class can have no centre.
+    """
+    m, looks = len(price), 0
     far, via, place = np.empty(m), np.empty(m, np.int64), np.empty(m, np.int64)
     seen, heap, reached = np.zeros(m, np.uint8), np.empty(m, np.int64), np.empty(m, np.int64)
     for beginning in range(m):
@@ -76,6 +79,7 @@ def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats
             continue
         c, base, count, size, free = beginning, 0.0, 0, 0, -1
         while True:
+            looks += arcs.starts[c + 1] - arcs.starts[c]
             for arc in range(arcs.starts[c], arcs.starts[c + 1]):
                 centre = int(arcs.targets[arc])
                 length = base + arcs.costs[arc] + price[centre] - least[c]
@@ -90,7 +94,7 @@ def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats
                 far[centre], via[centre] = length, c
                 rise(heap, place, far, place[centre], centre)
             if size == 0:
-                return False
+                return -1
             centre = pop(heap, place, far, size)
             size -= 1
             seen[centre] = 2
@@ -113,4 +117,6 @@ def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats
             home[c], centre = centre, home[c]
             if c == beginning:
                 break
-    return True
+        if looks > most:
+            return looks
+    return looks

@@ -16,7 +16,7 @@ from formulations import Aminifar
 from formulations.aminifar.caps_together import fits_together
 from formulations.aminifar.whole_records import Sizes
 from optmodels.errors import InputError, RefusedError
-from optmodels.flow import Metric, cheapest_matching, class_distances, matching
+from optmodels.flow import Metric, cheapest_matching, class_distances, matching, nearest, nearest_costs
 from optmodels.flow.pricing import ArcCosts
 from optmodels.problem import Problem
 from optmodels.structures import Assignment
@@ -157,6 +157,35 @@ class TestJudge:
             assert sorted(centres) == list(range(m))
             assert total == pytest.approx(costs[np.arange(m), centres].sum(), rel=1e-12)
             assert total == pytest.approx(costs[linear_sum_assignment(costs)].sum(), rel=1e-12)
+
+    def test_a_matching_that_would_take_too_long_is_some_matching(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        draw = np.random.default_rng(7)
+        m, points = 300, draw.normal(size=(900, 3))
+        classes = draw.permutation(900), np.arange(0, 901, 3)  # of anybody, so that few are near a centre of their own
+        columns = draw.normal(size=(3, m))
+        costs = class_distances(points, columns, "manhattan", *classes)
+        least = costs[linear_sum_assignment(costs)].sum()
+        monkeypatch.setattr(matching, "_DENSE", 2)
+        for looks in (1, 20_000, 1_000_000, 100_000_000):  # none, some, nearly enough, enough
+            monkeypatch.setattr(matching, "_MOST_LOOKS", looks)
+            centres, total = cheapest_matching(points, columns, "manhattan", *classes)
+            again = cheapest_matching(points, columns, "manhattan", *classes)
+            assert sorted(centres) == list(range(m))
+            assert total == pytest.approx(costs[np.arange(m), centres].sum(), rel=1e-12)
+            assert total >= least * (1 - 1e-12)
+            assert (again[0] == centres).all()
+            assert again[1] == total
+        assert total == pytest.approx(least, rel=1e-12)
+
+    @pytest.mark.parametrize("metric", ["manhattan", "euclidean", "sqeuclidean"])
+    def test_nearest_costs_are_the_least_of_all(self, metric: Metric, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(nearest, "_FEW", 0)
+        draw = np.random.default_rng(3)
+        points = np.round(draw.normal(size=(2_400, 3)), 1) + 1000
+        columns = np.round(draw.normal(size=(3, 70)), 1) + 1000
+        order, starts = draw.permutation(2_400), np.array([0, 1, 4, 300, 1_390, 2_400])
+        dense = class_distances(points, columns, metric, order, starts).min(axis=1)
+        assert nearest_costs(points, columns, metric, order, starts) == pytest.approx(dense, rel=1e-12)
 
     def test_violations(self) -> None:
         problem = Aminifar(n_clusters=3, alpha=1).build(flagged([1, 1, 1, 0, 0, 0]))
