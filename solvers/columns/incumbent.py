@@ -39,7 +39,8 @@ def beside(problem: Problem, priced: Priced, run: Run, seconds: float | None = N
     if run.labels is None or priced.n <= _SMALL:
         return Companion(run, [])
     if seconds is None:
-        seconds = min(_SHARE * run.remaining, _A_RECORD * priced.n)
+        hurried = run.remaining < _HEAD_STARTS[0][0] * priced.n  # too much so to combine anything
+        seconds = min((1.0 if hurried else _SHARE) * run.remaining, _A_RECORD * priced.n)
     search = LocalSearch(workers=cores())
     chosen: list[tuple[Solver, float]] = [(search, seconds)]
     # few large classes around centroids are what swarms are good at

@@ -70,6 +70,10 @@ def solve(call: Call) -> Outcome:
         if interrupted.is_set():
             event.interrupt()
 
+    def improved(event: Any) -> None:
+        values = event.data_out.mip_solution  # in older versions a bare pointer, which does not know its length
+        solutions.put(np.array([values[place] for place in range(len(form.columns))]))
+
     def stop_within_relaxations(event: Any) -> None:
         if interrupted.is_set():
             event.interrupt()
@@ -77,7 +81,7 @@ def solve(call: Call) -> Outcome:
     highs.cbMipInterrupt += watch
     highs.cbSimplexInterrupt += stop_within_relaxations
     highs.cbIpmInterrupt += stop_within_relaxations
-    highs.cbMipImprovingSolution += lambda event: solutions.put(np.array(event.data_out.mip_solution))
+    highs.cbMipImprovingSolution += improved
     worker = begun(highs.run)
     try:
         while worker.is_alive():

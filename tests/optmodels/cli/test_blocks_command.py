@@ -76,7 +76,6 @@ def test_from_folder_to_folder_and_to_file(run: Run, folder: Path) -> None:
         (("--option", "inner_options={}", "--option", "blok_size=3"), "Did you mean 'block_size'"),
         (("--option", 'inner_options={"iteration": 3}'), "Did you mean 'iterations'"),
         (("--option", "backend=dask"), "needs the address of a scheduler"),
-        (("--dask", "tcp://127.0.0.1:9"), "No Dask scheduler answers"),
         (("--dask", "tcp://127.0.0.1:9", "--option", "backend=processes"), "leave out --option backend"),
         (("--group-rows", "20"), "--group-rows is for a folder"),
     ],
@@ -88,6 +87,17 @@ def test_wrong_words(
     result = run("anonymize", people, *ROLES, "--solver", "blocks", "--k", "4", *words, "--out", "release.csv")
     assert result.exit_code == 1
     assert message in " ".join(result.output.split())
+
+
+def test_a_scheduler_that_does_not_answer(
+    run: Run, people: Path, monkeypatch: pytest.MonkeyPatch, unchanged: None
+) -> None:
+    pytest.importorskip("distributed", reason="dask.distributed is an optional extra")
+    monkeypatch.setattr("solvers.blocks.worker_pool.CONNECT_SECONDS", 0.5)
+    words = ("--solver", "blocks", "--k", "4", "--dask", "tcp://127.0.0.1:9", "--out", "release.csv")
+    result = run("anonymize", people, *ROLES, *words)
+    assert result.exit_code == 1
+    assert "No Dask scheduler answers" in " ".join(result.output.split())
 
 
 def test_wrong_solvers(run: Run, folder: Path, unchanged: None) -> None:
