@@ -190,12 +190,13 @@ class AminifarProblem(BalancedProblem):
         self.formulation: Aminifar = formulation
         self.centres: Floats = centres
         self._columns = np.ascontiguousarray(centres.T)
+        self._judged_last: dict[bytes, float] = {}
 
     def restricted(self, rows: NDArray[np.int64], classes: NDArray[np.int64] | None = None) -> Self:
         """The same problem for some of the records and the centres with these numbers."""
         part = super().restricted(rows, classes)
         part.centres = self.centres if classes is None else self.centres[classes]
-        part._columns = np.ascontiguousarray(part.centres.T)
+        part._columns, part._judged_last = np.ascontiguousarray(part.centres.T), {}
         return part
 
     def recentred(self, labels: Labels) -> AminifarProblem:
@@ -219,13 +220,21 @@ class AminifarProblem(BalancedProblem):
 
     def values(self, labels: Labels) -> dict[str, float]:
         """The least distance over all ways to give each class its centre, plus penalties."""
-        order, starts = members(labels)
-        classes = self.points, self._columns, self.metric, order, starts
-        if len(starts) - 1 == len(self.centres):
-            _, total = cheapest_matching(*classes)
-        else:
-            total = float(nearest_costs(*classes).sum())
-        return {"distance": total + self.penalties(labels)}
+        return {"distance": self._to_centres(labels) + self.penalties(labels)}
+
+    def _to_centres(self, labels: Labels) -> float:
+        """The distance alone; what a search has judged, its run judges again, and that takes no second matching."""
+        known = labels.tobytes()
+        total = self._judged_last.get(known)
+        if total is None:
+            order, starts = members(labels)
+            classes = self.points, self._columns, self.metric, order, starts
+            if len(starts) - 1 == len(self.centres):
+                _, total = cheapest_matching(*classes)
+            else:
+                total = float(nearest_costs(*classes).sum())
+            self._judged_last = {known: total}
+        return total
 
     def lacks_pyomo(self) -> str | None:
         """The model has a binary variable for every record and centre."""

@@ -86,10 +86,12 @@ class BalancedSpace(CentroidSpace):
     def exchanged(self, labels: Labels, test: ClassTest, kicks: int, trials: int) -> Labels | None:
         """A partition near this one whose classes meet further conditions, by exchanges of records; None without one.
 
-        Where no exchange helps, up to `kicks` are made at random; after so many `trials` it is given up.
+        Where no exchange helps, up to `kicks` are made at random; after so many `trials`, or halted, it is given up.
         """
         centres = self.decision(labels).reshape(self.n_centroids, -1)
-        found, broken = exchanged(test, self._bounded, self.assignment.points, centres, labels, kicks, trials)
+        found, broken = exchanged(
+            test, self._bounded, self.assignment.points, centres, labels, kicks, trials, halt=self.halt
+        )
         return None if broken else canonical(found)
 
     def _assigned(self, centres: Floats) -> tuple[Labels, int]:

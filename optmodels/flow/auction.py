@@ -79,7 +79,7 @@ def match_rest(arcs: Arcs, price: Floats, home: Ints, owner: Ints, least: Floats
             continue
         c, base, count, size, free = beginning, 0.0, 0, 0, -1
         while True:
-            looks += arcs.starts[c + 1] - arcs.starts[c]
+            looks += int(arcs.starts[c + 1] - arcs.starts[c])
             for arc in range(arcs.starts[c], arcs.starts[c + 1]):
                 centre = int(arcs.targets[arc])
                 length = base + arcs.costs[arc] + price[centre] - least[c]

@@ -66,7 +66,7 @@ class _Matching:
         self._classes, self._columns, self._metric = classes_of(points, order, starts), columns, CODES[metric]
         self._cells = in_cells(columns.T)
         self.home, self._owner, self._prices = np.full(m, -1), np.full(m, -1), np.zeros(m)
-        self._looks = 0
+        self._looks, self.worth_it = 0, True
         self._looked_at = np.full(m, -np.inf)  # what no arc of a class costs less than, whatever prices become
         self.found, rows, targets = self._first_arcs(1 if metric == "manhattan" else 2)
         self.cost = fsum(self._costs(self.found))
@@ -78,7 +78,7 @@ class _Matching:
             self.home[:], self._owner[:] = -1, -1
             bid(self._arcs, self._prices, self.home, self._owner, share * typical)
         self.solve()
-        self.worth_it = self.worth_it and _LATER_LOOKS * self._looks < _MOST_LOOKS
+        self.worth_it &= _LATER_LOOKS * self._looks < _MOST_LOOKS
 
     def solve(self) -> None:
         """Match those that would rather have another centre, and those that have none, unless it is too much work."""

@@ -83,6 +83,19 @@ def test_decisions_decoded_after_the_end_count_as_broken_where_more_than_bounds_
     assert space.decode(decision).partitions.missing.all()
 
 
+def test_exchanges_towards_a_stricter_level_are_given_up() -> None:
+    table = people(36)
+    problem = Aminifar(k=6, centres=np.random.default_rng(0).random((6, 2))).build(table)
+    space = BalancedSpace.of(problem.require(Centroids), problem.require(Assignment))
+    stricter = Conditions(k=6, distinct_l=3).compile(table)
+    alike = np.argsort(np.argsort(table.sensitive_codes[:, 0], kind="stable")) // 6
+    reached = space.exchanged(alike, stricter, 50, 1_000_000)
+    assert reached is not None
+    assert not broken_classes(stricter, *members(reached)).any()
+    space.halt[0] = 1
+    assert space.exchanged(alike, stricter, 50, 1_000_000) is None
+
+
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([0.05, 0.1, 0.2]))
 def test_exchanges_end_and_say_what_they_left_broken(seed: int, t: float) -> None:
