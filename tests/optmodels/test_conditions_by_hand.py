@@ -141,6 +141,7 @@ def test_conditions_in_one_line() -> None:
         "k >= 5, distinct l >= 2, entropy l >= 1.5, recursive (3, 2), largest share <= 0.5, beta <= 1 (basic), "
         "delta < 2, t <= 0.3 (emd), suppressed <= 0.05"
     )
+    assert Conditions().to_dict() == {"k": 2}
     assert asked.needs_sensitive
     assert not Conditions(k=5, suppress=0.05).needs_sensitive
     assert asked.usual_distance
