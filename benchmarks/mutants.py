@@ -248,19 +248,30 @@ class _Mistaken:
     def pytest_configure(self) -> None:
         sys.meta_path.insert(0, _WithMistake(self.mutant))
 
-    def pytest_collection(self) -> None:
-        """The first example that fails is enough: it is not made simpler."""
-        from hypothesis import Phase, settings
 
-        settings.register_profile("mutants", settings(), phases=(Phase.explicit, Phase.generate))
-        settings.load_profile("mutants")
+class _Patient:
+    """Examples may take their time, whatever else runs; the first one that fails is enough, and is made no simpler."""
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        from hypothesis import HealthCheck, Phase, settings
+
+        for test in {getattr(one.obj, "__func__", one.obj) for one in items}:
+            if (own := getattr(test, "_hypothesis_internal_use_settings", None)) is not None:
+                test._hypothesis_internal_use_settings = settings(
+                    own,
+                    phases=(Phase.explicit, Phase.generate),
+                    deadline=None,
+                    suppress_health_check=list(HealthCheck),
+                )
 
 
-def ends_well(words: Sequence[str], plugins: Sequence[object], seconds: float, *, plain: bool) -> bool:
+def ends_well(
+    words: Sequence[str], plugins: Sequence[object], seconds: float, *, plain: bool, said: str = os.devnull
+) -> bool:
     """Whether pytest finds nothing wrong, in a fork of this process that has so many seconds of a processor."""
     child = os.fork()
     if child == 0:
-        silent = os.open(os.devnull, os.O_WRONLY)
+        silent = os.open(said, os.O_WRONLY | os.O_CREAT)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
@@ -273,7 +284,7 @@ def ends_well(words: Sequence[str], plugins: Sequence[object], seconds: float, *
         numba.config.DISABLE_JIT = plain
         code = 1
         try:
-            code = int(pytest.main([*_PYTEST, *words], plugins=plugins))
+            code = int(pytest.main([*_PYTEST, *words], plugins=[_Patient(), *plugins]))
         finally:
             os._exit(code)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -317,9 +328,9 @@ def main() -> int:
         chosen = every if not asked.sample else random.Random(asked.seed).sample(every, min(asked.sample, len(every)))
         plain = package in _PLAIN
         with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-            seen = Path(folder) / "touched.json"
-            if not ends_well(tests, [Watched(_ROOT / "optmodels" / package, seen)], 600, plain=plain):
-                print(f"{package}: its tests fail without any mistake, or take ten minutes")
+            seen, said = Path(folder) / "touched.json", Path(folder) / "said.txt"
+            if not ends_well(tests, [Watched(_ROOT / "optmodels" / package, seen)], 600, plain=plain, said=str(said)):
+                print(f"{package}: its tests fail without any mistake, or take ten minutes\n{said.read_text()[-2000:]}")
                 return 1
             touched = Touched.read(seen)
         killed, tried = 0, 0
