@@ -138,6 +138,17 @@ def test_a_class_of_sensitive_values_or_people_that_no_partition_may_have_is_no_
     assert not proven(by_classes(), Fraction(8) + Fraction(1, 10**9))[0]
 
 
+def test_leaving_out_a_record_is_a_way_below_where_it_is_cheap() -> None:
+    """Without the last record the others cost (2 + 0.5) / 2, in a class of three and one of two, and its own price."""
+    for price, best in ((0.5, 1.75), (2.0, 3.25)):
+        document = by_classes(duals=[0.0] * 6, conditions={"k": 2, "left_out": {"most": 1, "price": price}})
+        assert proven(document, Fraction(best))[0]
+        assert not proven(document, Fraction(best) + Fraction(1, 10**6))[0]
+    dear = by_classes(duals=[0.0] * 6, conditions={"k": 2, "left_out": {"most": 1, "price": 50.0}})
+    assert proven(dear, Fraction(8))[0]
+    assert not proven(dear, Fraction(8) + Fraction(1, 10**6))[0]
+
+
 def costs_of_partitions(asked: Document) -> list[Fraction]:
     """What partitions into one class or two classes of three cost that keep what is asked."""
     found = []

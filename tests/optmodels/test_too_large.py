@@ -29,6 +29,8 @@ def test_a_file_that_does_not_fit_is_refused(many: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=15_999))
     with pytest.raises(InputError, match="1,000 rows, more than fit"):
         read_cells(many)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: SimpleNamespace(available=16_000))
+    assert len(read_cells(many)) == 2
 
 
 def test_fewer_columns_may_fit(many: Path, monkeypatch: pytest.MonkeyPatch) -> None:

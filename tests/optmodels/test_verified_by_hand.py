@@ -141,6 +141,22 @@ def test_distances_from_a_whole_of_which_records_are_left_out_take_the_original(
     assert checks(path, whole)["t of 'illness'"] == ("at most 0.2 (equal)", "0", True)
 
 
+def test_a_whole_is_known_where_it_is_of_every_attribute(tmp_path: Path) -> None:
+    """Notes were filled in, so that no distance of theirs can be told: nor can those of illnesses, beside them."""
+    path, original = written(tmp_path), tmp_path / "people.csv"
+    asked = {"t": 0.9, "t_distance": "equal", "numbers": False}
+    promise = promised(
+        path,
+        suppressed={"how": "drop", "records": 1, "most": 0.5},
+        data={"records": 5, "sha256": None},
+        conditions={"sensitive": {"illness": asked, "note": asked}},
+    )
+    original.write_text("\n".join([*ORIGINAL, "60,flu,x,e", ""]))
+    assert checks(path, promise, original=original)["t of 'illness'"][2]
+    original.write_text("\n".join([*ORIGINAL, "60,flu,,e", ""]))
+    assert checks(path, promise, original=original)["t of 'illness'"][2] is None
+
+
 def test_an_original_beside_its_release(tmp_path: Path) -> None:
     path, original = written(tmp_path), tmp_path / "people.csv"
     original.write_text("\n".join([*ORIGINAL, ""]))

@@ -19,7 +19,7 @@ def random_mix(seed: int, values: int) -> tuple[Mix, list[list[int]], list[float
     """Classes with their counts of values, and the shares of values in a whole that has them all."""
     draw = np.random.default_rng(seed)
     labels = np.concatenate([np.arange(3), draw.integers(0, 3, 17)])
-    found = np.concatenate([np.arange(values), draw.integers(0, values, 20 - values)])
+    found = draw.permutation(np.concatenate([np.arange(values), draw.integers(0, values, 20 - values)]))
     counts = [[int(((labels == one) & (found == value)).sum()) for value in range(values)] for one in range(3)]
     shares = draw.dirichlet(np.full(values, 2.0)) if seed % 2 else np.bincount(found, minlength=values) / 20
     return Mix.of(labels, found, shares), counts, shares.tolist()
