@@ -186,9 +186,9 @@ def test_a_bound_of_heights_is_the_last_one_less_what_classes_of_neighbours_fall
     order = draw.permutation(6)
     price = {**by_classes()["price"], "numeric": [[VALUES[place]] for place in order]}
     labels = [place // 3 for place in order]
-    for sink in (0.0, 0.4, 3.0):
+    for sink, slope in ((0.0, 0.0), (0.4, 0.0), (3.0, 0.0), (0.0, 20.0)):  # so steep that larger classes fall shorter
         for k in (2, 3):
-            heights = np.cumsum([1.0, 0.2, 0.4, 1.0, 4.0, 5.0, 5.0]) + sink * draw.normal(size=7)
+            heights = np.cumsum([1.0, 0.2, 0.4, 1.0, 4.0, 5.0, 5.0]) + sink * draw.normal(size=7) + slope * np.arange(7)
             document = by_classes(
                 kind="path", heights=heights.tolist(), price=price, labels=labels, conditions={"k": k}
             )

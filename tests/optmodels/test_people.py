@@ -57,6 +57,7 @@ def test_too_few_people_is_said_beforehand() -> None:
     assert problem.impossible() is not None
     assert "only 5 people ('patient')" in str(problem.impossible())
     assert solve(problem).status == "infeasible"
+    assert Microaggregation(k=5).build(table()).impossible() is None
 
 
 def test_where_everyone_has_one_record_nothing_changes() -> None:

@@ -179,6 +179,13 @@ def test_an_original_beside_its_release(tmp_path: Path) -> None:
     assert less["data"][2] is False
     assert less["records of the original"] == ("4", "3", False)
     assert less["'illness' as it was"] == ("the values of the original", "'cold' more often", False)
+    original.write_text("\n".join([*ORIGINAL[:-1], "51,cold,another,d", ""]))
+    other = checks(path, promise, original=original)
+    assert other["'note' as it was"] == ("the values of the original", "'z' more often", False)
+    original.write_text("\n".join([*ORIGINAL[:-1], "51,cough,z,d", ""]))
+    assert checks(path, promise, original=original)["'illness' as it was"][1] == "'cold' more often"
+    original.write_text("\n".join([line.replace("y,b", "x,b") for line in [*ORIGINAL, ""]]))
+    assert checks(path, promise, original=original)["'note' as it was"][1] == "'y' more often"  # once, and never there
     original.write_text("\n".join([*ORIGINAL, "7,flu,x,e", ""]))
     more = checks(path, promise, original=original)
     assert more["records of the original"] == ("4", "5", False)
