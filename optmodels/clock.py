@@ -46,7 +46,8 @@ class _Meter(event.Listener):  # type: ignore[misc]
 
     @property
     def seconds(self) -> float:
-        return perf_counter() - self.now()
+        began, spent = self._spent
+        return spent if began is None else spent + perf_counter() - began
 
     @property
     def at_work(self) -> bool:
