@@ -68,7 +68,8 @@ def least_price(
         master = BoxedMaster(counts, n_classes or 0, most)
         master.add(kinds.cost(everyone), everyone)
         for cost, members in columns:
-            master.add(cost, members)
+            if kinds.meet(needs, members):
+                master.add(cost, members)
         for cost, members in recent:
             master.add(cost, members)
         duals, value, width, failures = best.duals, inf, _FIRST_WIDTH * scale / n, 0
@@ -80,8 +81,8 @@ def least_price(
             for reduced, members in classes:
                 kept = np.where(members > 1e-9, members, 0.0)
                 cost = reduced + float(duals @ kept)
-                if (kept == np.rint(kept)).all():  # at its own centre a class may be cheaper than where it was met
-                    cost = min(cost, kinds.cost(kept))
+                if (kept == np.rint(kept)).all() and kinds.meet(needs, kept):
+                    cost = min(cost, kinds.cost(kept))  # at its own centre it may be cheaper than where it was met
                 recent.append((cost, kept))
                 master.add(*recent[-1])
             if bound > best.price:

@@ -37,6 +37,7 @@ _MODES = 64  # combinations of categories told apart; further attributes cost no
 _STEPS = 25  # ascent steps a visit
 _MEMORY = 0.1  # the share of the newest class in the mean of those met
 _FOUND = 100  # classes handed to the master after a pricing
+_EQUAL = 1e-9  # bits
 _FINE = 0.1  # of the slack: a box whose width costs an average class less than this is not halved
 
 
@@ -147,6 +148,15 @@ class Kinds:
                     break
         found.sort(key=lambda pair: pair[0])
         return floor, found[:_FOUND]
+
+    def meet(self, needs: Needs, members: Floats) -> bool:
+        """Whether a class of these members meets the needs."""
+        size, bits = float(members.sum()), np.empty(len(needs.least))
+        for j, column in enumerate(self.sensitive.T):
+            shares = np.bincount(column, members)
+            shares = shares[shares > 0] / size
+            bits[j] = -float(shares @ np.log2(shares))
+        return bool(size >= needs.k and (bits >= needs.least - _EQUAL).all() and bits.sum() >= needs.total - _EQUAL)
 
     def cost(self, members: Floats) -> float:
         """The spread of a class, whole or fractional."""
