@@ -61,11 +61,17 @@ class BoxedMaster:
         prices = np.append(ends, [classes, classes])
         self._highs.changeColsCost(len(prices), np.arange(len(prices), dtype=np.int32), prices)
 
-    def solve(self) -> tuple[float, Floats, float]:
-        """The linear master's value, the duals of its rows and the dual of the number of classes."""
+    def solve(self, seconds: float = np.inf) -> tuple[float, Floats, float]:
+        """The linear master's value, the duals of its rows and the dual of the number of classes.
+
+        The value is -inf where that took too many seconds: the duals are then those that were reached.
+        """
+        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds)
         self._highs.run()
         duals = np.array(self._highs.getSolution().row_dual)
-        return float(self._highs.getInfo().objective_function_value), duals[:-1], float(duals[-1])
+        late = self._highs.getModelStatus() == highspy.HighsModelStatus.kTimeLimit
+        value = -np.inf if late else float(self._highs.getInfo().objective_function_value)
+        return value, duals[:-1], float(duals[-1])
 
     def box_binds(self) -> bool:
         """Whether the last solution leans on the box: it buys surplus or shortage."""

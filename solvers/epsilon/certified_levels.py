@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
-from math import inf
+from math import floor, inf
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from optmodels.problem import Problem
 from optmodels.solver import Run
 from optmodels.structures import EntropyLevels, Priced, compiled_price
 from solvers.epsilon.class_counts import Needs
-from solvers.epsilon.gibbs_bound import Column, Fields, GibbsBound, least_price
+from solvers.epsilon.gibbs_bound import EXACT, ROUGH, Column, Fields, GibbsBound, least_price
 from solvers.epsilon.gibbs_pricing import Kinds
 from solvers.epsilon.least_size import least_size, most_of_all, seconds_for
 
@@ -29,9 +29,11 @@ _MOST_RECORDS = 2_000
 _MOST_NUMERIC = 3
 _RANGE_SHARE = 0.4  # of the time a level is given, for one range of ways to share
 _SIZES_SHARE = 0.1  # of the time that is left, for finding out what sizes of classes allow
+_FEW_BITS = 0.02  # a range of ways that is hardly wider is bounded exactly
 _NARROW = 1e-3  # bits: a range of ways is not halved further
 _SAFE = 1e-9  # relative: sums of many duals carry their rounding
 _EQUAL = 1e-9  # bits
+_OFF = 0.2  # of a range: how far from its ends it is halved
 
 
 def applies(problem: Problem) -> bool:
@@ -67,6 +69,7 @@ class LevelBounds:
         self.known = GibbsBound(-inf, _nearest_costs(self.kinds, price, self.k))
         self.everyone = price.total(np.zeros(price.n, np.int64))
         self.fields: Fields = {}
+        self._proven: list[tuple[Needs, GibbsBound]] = []
         self._columns: list[tuple[float, Column]] = []
 
     def learn(self, labels: Labels, entropy: float) -> None:
@@ -80,6 +83,17 @@ class LevelBounds:
     def columns(self, entropy: float) -> Iterable[Column]:
         """The classes that were learnt of partitions with at least this entropy."""
         return [column for at, column in self._columns if at >= entropy - _EQUAL]
+
+    def remember(self, needs: Needs, bound: GibbsBound) -> None:
+        """Keep what was proven of classes with these needs."""
+        self._proven.append((needs, bound))
+
+    def proven(self, needs: Needs) -> GibbsBound:
+        """The best bound of those of looser needs, of whatever level: it holds under these needs too."""
+        looser = (
+            bound for other, bound in self._proven if (other.least <= needs.least).all() and other.total <= needs.total
+        )
+        return max(looser, key=lambda bound: bound.price, default=self.known)
 
     def level(self, entropy: float) -> LevelProof:
         """A proof for partitions with at least this entropy, of which nothing is done yet."""
@@ -154,13 +168,17 @@ class LevelProof:
         """Bound a range of ways to share, and halve it."""
         bounds = self._bounds
         needs = bounds.needs(ways.low, ways.high, self.entropy)
+        better = bounds.proven(needs)
+        start = better.duals if better.price > ways.price else ways.bound.duals
         if self._one_class(needs):
-            better = GibbsBound(bounds.everyone, ways.bound.duals)
-        else:
-            columns = bounds.columns(self.entropy)
-            better = least_price(
-                bounds.kinds, needs, ways.bound.duals, enough, enough, over, columns, bounds.n_classes, bounds.fields
-            )
+            better = GibbsBound(bounds.everyone, start)
+        elif better.price < enough:
+            found = least_price(
+                bounds.kinds, needs, start, enough, enough, over, bounds.columns(self.entropy), bounds.n_classes,
+                bounds.fields, ROUGH if ways.high - ways.low > _FEW_BITS else EXACT,
+            )  # fmt: skip
+            bounds.remember(needs, found)
+            better = max(better, found, key=lambda bound: bound.price)
         if self._fresh:
             bounds.known, self._fresh = GibbsBound(-inf, better.duals), False
         price = max(ways.price, better.price)
@@ -171,12 +189,24 @@ class LevelProof:
         if whole or price >= enough:
             self._closed = min(self._closed, price)
             return
-        middle = 0.5 * (ways.low + ways.high)
+        middle = _middle(ways.low, ways.high, float(bounds.most[0]))
         for low, high in ((ways.low, middle), (middle, ways.high)):
             heappush(self._open, _Range(price, next(self._ticket), low, high, better))
 
     def _one_class(self, needs: Needs) -> bool:
         return bool(2 * needs.k > self._bounds.kinds.groups.counts.sum())
+
+
+def _middle(low: float, high: float, most: float) -> float:
+    """Where to halve a range, about: the same places at every level, so that what was proven there is of use.
+
+    >>> _middle(0.0, 1.0, 1.0), _middle(0.3, 1.0, 1.0), _middle(0.45, 0.7, 1.0)
+    (0.5, 0.5, 0.625)
+    """
+    least, step = low + _OFF * (high - low), most
+    while (place := (floor(least / step) + 1) * step) > high - _OFF * (high - low):
+        step /= 2
+    return place
 
 
 def _nearest_costs(kinds: Kinds, price: Price, k: int) -> Floats:

@@ -17,6 +17,8 @@ from optmodels.price import Floats
 Ints = NDArray[np.int64]
 
 _EQUAL = 1e-9  # bits
+_FEW = 60  # records: the classes whose sizes are told apart
+_RANGE = 1.2  # times the fewest records: the most of a range of sizes
 
 
 class Needs(NamedTuple):
@@ -38,6 +40,7 @@ class Counts(NamedTuple):
     level: Ints  # (vectors): its level of entropy
     opens: NDArray[np.bool_]  # (levels): whether it is the highest of its attribute and size
     starts: Ints  # (sizes + 1, 3): the first of `first`, of `others` and of the levels of each size
+    large: Ints  # (ranges, 2): the fewest and the most records of larger classes, that are bounded together
 
 
 def count_vectors(whole: list[Ints], needs: Needs, most_listed: int = 12_000) -> Counts:
@@ -92,7 +95,22 @@ def count_vectors(whole: list[Ints], needs: Needs, most_listed: int = 12_000) ->
     return Counts(
         largest, np.concatenate(first), np.concatenate(places), np.concatenate(others), np.array(attribute, np.int64),
         np.array(level, np.int64), np.array(opens, np.bool_), np.array(starts, np.int64),
+        ranges_of_sizes(largest + 1, n),
     )  # fmt: skip
+
+
+def ranges_of_sizes(fewest: int, most: int) -> Ints:
+    """Sizes from the fewest to the most records, in ranges: of small classes every record counts, of large ones none.
+
+    >>> ranges_of_sizes(15, 24).tolist()
+    [[15, 18], [19, 22], [23, 24]]
+    """
+    ranges = []
+    while fewest <= most:
+        last = most if fewest > _FEW else min(most, int(_RANGE * fewest))
+        ranges.append((fewest, last))
+        fewest = last + 1
+    return np.array(ranges, np.int64).reshape(-1, 2)
 
 
 def _bits(vectors: Ints) -> Floats:

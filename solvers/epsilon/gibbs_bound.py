@@ -18,11 +18,12 @@ from solvers.columns.boxed_master import BoxedMaster
 from solvers.epsilon.class_counts import Needs, count_vectors
 from solvers.epsilon.gibbs_pricing import Field, Kinds
 
-_SLACK = 1e-2  # of an average class's price: how exact pricing is
-_CONVERGED = 5e-3  # relative distance of the linear master's value from the bound
+ROUGH, EXACT = 1e-2, 3e-3  # of an average class's price: how exact pricing is
+_CONVERGED = 0.5  # times that: relative distance of the linear master's value from the bound
 _MOST_ROUNDS = 200
 _FIRST_WIDTH = 0.3  # of an average record's price
 _KEPT = 5  # cuts a kind of record that outlive a restart
+_MASTER_SECONDS = 5.0  # of the linear master, at most
 _GAIN = 5e-3  # relative: what a restart must bring for another one
 
 
@@ -41,6 +42,7 @@ class GibbsBound:
 def least_price(
     kinds: Kinds, needs: Needs, start: Floats, scale: float, enough: float, over: Callable[[], bool],
     columns: Iterable[Column] = (), n_classes: int | None = None, fields: Fields | None = None,
+    slack_share: float = ROUGH,
 ) -> GibbsBound:  # fmt: skip
     """The best bound found from these first duals until time is over, it is `enough`, or the master is solved.
 
@@ -57,7 +59,7 @@ def least_price(
     table = count_vectors(kinds.whole, needs)
     fields = {} if fields is None else fields
     field = fields.setdefault((needs.k, table.largest), kinds.field(table))
-    slack = _SLACK * scale / most
+    slack = slack_share * scale / most
     best = GibbsBound(-inf, start)
     gained = True
     everyone = counts.astype(np.float64)
@@ -93,12 +95,14 @@ def least_price(
                     width, failures = 0.6 * width, 0
             if best.price >= enough or over():
                 return best
-            if (not classes and value < inf) or value - best.price <= _CONVERGED * abs(best.price):
+            if (not classes and value < inf) or value - best.price <= _CONVERGED * slack_share * abs(best.price):
                 if not master.box_binds():
                     break
                 width *= 5.0
             master.box(best.duals, width)
-            value, duals, _ = master.solve()
+            value, duals, _ = master.solve(_MASTER_SECONDS)
+            if value == -inf:  # HiGHS may go round in circles: with fewer classes it gets on
+                break
         if value - best.price < 0 or not classes:
             recent.clear()
         gained = best.price - before > _GAIN * abs(best.price)

@@ -3,8 +3,8 @@
 A class whose mean lies in a box with middle q and half-width h costs at least sum d(i, q) - N h^2, which is linear in
 its records; what is left are its conditions. Of small classes the counts of sensitive values are listed
 (`class_counts`): exactly of the first attribute, by a worth of each value of the others. Of larger ones the
-conditions are replaced by Gibbs' inequality: a class never has more entropy than -sum n_v log2 p_v / N bits, whatever
-the distribution p. Any worths and any p are valid; good ones are found by ascent and remembered for each cell.
+conditions are replaced by linear ones that entropies imply (`gibbs_ascent`), for one range of sizes after another. Any
+worths are valid; good ones are found by ascent and remembered for each cell.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from optmodels.partition import class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
 from solvers.columns.candidate_centres import Groups, grouped_price, taken
 from solvers.epsilon.class_counts import Counts, Needs, cheapest_vector, worth_of_levels
-from solvers.epsilon.gibbs_ascent import ascend
+from solvers.epsilon.gibbs_ascent import Sizes, ascend, taken_between
 
 Ints = NDArray[np.int64]
 
@@ -48,8 +48,8 @@ class Field(NamedTuple):
     high: Floats
     mode: Codes  # (cells, categorical): its categories; -1 where they are left open
     small: Floats  # (cells, sizes, sensitive values): what a record of that value is worth to a small class
-    members: Floats  # (cells, groups): a large fractional class near the cell's middle
-    prices: Floats  # (cells, attributes + 1): what a bit of a record costs there, by attribute and of the total
+    members: Floats  # (cells, ranges of sizes, groups): large fractional classes near the cell's middle
+    prices: Floats  # (cells, ranges, attributes + 1): what a bit of a record costs there, by attribute and of the total
 
 
 class ValueTypes(NamedTuple):
@@ -112,8 +112,8 @@ class Kinds:
         mode = np.array([m for _ in boxes for m in modes], np.int32).reshape(cells, len(groups.n_codes))
         return Field(
             low, high, mode, np.zeros((cells, len(table.starts) - 1, self.starts[-1])),
-            np.zeros((cells, len(groups.counts))),
-            np.zeros((cells, len(self.starts))),
+            np.zeros((cells, len(table.large), len(groups.counts))),
+            np.zeros((cells, len(table.large), len(self.starts))),
         )  # fmt: skip
 
     def price(
@@ -285,8 +285,6 @@ def _cheapest_class(
     floor, nodes = np.inf, 0
     found = [(0.0, np.zeros(n))]
     base, members = np.empty(n), np.zeros(n)
-    beyond = Needs(needs.least, needs.total, table.largest + 1)
-    any_large = counts.sum() > table.largest
     for cell in cells:
         lows, highs, floors, depths = [field.low[cell].copy()], [field.high[cell].copy()], [-np.inf], [0]
         mode = field.mode[cell]
@@ -318,19 +316,26 @@ def _cheapest_class(
                 floor = min(floor, bound)
                 continue
             bound = _small(base, counts, types, starts, needs.k, table, worths, _STEPS, stop, members)
-            if any_large:
-                of_large = ascend(base, counts, sensitive, starts, beyond, large, prices, _STEPS, stop)
-                if of_large < bound:
-                    bound = of_large
-                    copy_into(members, large)
+            for place in range(len(table.large)):
+                sizes = Sizes(table.large[place, 0], table.large[place, 1])
+                enough = min(stop, bound)
+                of_large = taken_between(counts, base, sizes)[1]
+                if of_large < enough:
+                    of_large = ascend(
+                        base, counts, sensitive, starts, needs, sizes, large[place], prices[place], _STEPS, enough
+                    )
+                    if of_large < bound:
+                        copy_into(members, large[place])
+                    if depth == 0:
+                        field.members[cell, place] = large[place]
+                        field.prices[cell, place] = prices[place]
+                bound = min(bound, of_large)
             at_middle = bound + blur * members.sum()
             if bound < stop and at_middle < cheapest:
                 cheapest, cheap = at_middle, members.copy()
                 best = min(best, at_middle)
             if depth == 0:
                 field.small[cell] = worths
-                field.members[cell] = large
-                field.prices[cell] = prices
             bound = max(bound, parent)
             if bound >= best - slack or blur * needs.k <= _FINE * slack:
                 floor = min(floor, bound)

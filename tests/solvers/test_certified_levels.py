@@ -1,5 +1,7 @@
 """Bounds of levels of entropy hold against brute force, and are tight where they can be."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,10 +12,12 @@ from formulations import MoObam
 from formulations.mo_obam import MoObamProblem
 from optmodels.solver import Run
 from optmodels.testing import brute_force_front, check_solution, small_table
+from solvers.columns.boxed_master import BoxedMaster
 from solvers.epsilon import Epsilon, certified_levels
 from solvers.epsilon.certified_front import CertifiedFront
 from solvers.epsilon.certified_levels import LevelBounds, LevelProof
 from solvers.epsilon.class_counts import Needs, count_vectors
+from solvers.epsilon.gibbs_bound import GibbsBound
 from solvers.epsilon.gibbs_pricing import Kinds
 from solvers.epsilon.least_size import least_size, most_of_least
 from solvers.epsilon.level_descents import LevelDescents
@@ -91,6 +95,58 @@ def test_pricing_is_a_bound_and_exact_for_one_attribute(seed: int, sensitive: in
     assert floor <= least + 1e-9
     if sensitive == 1 and not large and least < 0:
         assert floor >= least - 2 * slack
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 3), st.floats(0.0, 1.0))
+def test_classes_are_known_to_meet_needs_by_their_members(seed: int, sensitive: int, share: float) -> None:
+    problem, n = problem_of(9, seed, sensitive), 9
+    kinds = Kinds.of(problem.price, problem.test)
+    draw = np.random.default_rng(seed)
+    for size in (1, 2, 5, 9):
+        rows = draw.choice(n, size, replace=False)
+        members = np.bincount(kinds.groups.of_record[rows], minlength=len(kinds.groups.counts)).astype(float)
+        own = entropies(problem, rows)
+        assert kinds.meet(Needs(own, float(own.sum()), 2), members) == (size >= 2)
+        assert not kinds.meet(Needs(own, float(own.sum()) + 1e-6, 2), members)
+        least = share * problem.most_entropies
+        assert kinds.meet(Needs(least, 0.0, 1), members) == bool((own >= least - 1e-9).all())
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_a_level_proves_is_no_more_than_what_is_true_of_higher_ones(
+    seed: int, large: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = problem_of(8, seed, 2)
+    if large:  # hardly any counts are listed, so that most classes are bounded by ranges of sizes
+        monkeypatch.setattr("solvers.epsilon.gibbs_bound.count_vectors", partial(count_vectors, most_listed=10))
+    bounds = LevelBounds(problem, Run(problem, "levels"))
+    for loss, entropy in sorted(brute_force_front(problem), key=lambda point: point[1]):
+        proof = bounds.level(entropy - 1e-9)
+        proof.advance(1.0, 0.3)
+        assert proof.bound <= loss * (1 + 1e-9) + 1e-12
+
+
+def test_a_range_of_ways_begins_with_what_was_proven_of_looser_needs() -> None:
+    problem = problem_of(12, 3, 2)
+    bounds = LevelBounds(problem, Run(problem, "levels"))
+    duals = bounds.known.duals
+    bounds.remember(Needs(np.array([0.5, 0.5]), 1.0, 2), GibbsBound(7.0, duals))
+    bounds.remember(Needs(np.array([0.5, 0.7]), 1.0, 2), GibbsBound(9.0, duals))
+    assert bounds.proven(Needs(np.array([0.5, 0.6]), 1.1, 2)).price == 7.0
+    assert bounds.proven(Needs(np.array([0.6, 0.8]), 1.4, 2)).price == 9.0
+    assert bounds.proven(Needs(np.array([0.4, 0.8]), 1.2, 2)).price == -np.inf
+    assert bounds.proven(Needs(np.array([0.5, 0.8]), 0.9, 2)).price == -np.inf
+
+
+def test_a_master_that_takes_too_long_ends_a_bound_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = problem_of(8, 1, 2)
+    late = (-np.inf, np.zeros(8), 0.0)
+    monkeypatch.setattr(BoxedMaster, "solve", lambda master, seconds: late)
+    bounds = LevelBounds(problem, Run(problem, "levels"))
+    for loss, entropy in brute_force_front(problem)[::2]:
+        assert 0.0 <= bounds.least_loss(entropy - 1e-9, 1.0, 0.3) <= loss * (1 + 1e-9) + 1e-12
 
 
 @settings(max_examples=25, deadline=None)
