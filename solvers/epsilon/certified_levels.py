@@ -7,7 +7,7 @@ The bound of a level E is the least over the ways to share E out between the att
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import count
@@ -86,7 +86,7 @@ class LevelBounds:
 
     def remember(self, needs: Needs, bound: GibbsBound) -> None:
         """Keep what was proven of classes with these needs."""
-        self._proven.append((needs, bound))
+        self._proven.append((needs, GibbsBound(bound.price, bound.duals)))
 
     def proven(self, needs: Needs) -> GibbsBound:
         """The best bound of those of looser needs, of whatever level: it holds under these needs too."""
@@ -169,16 +169,16 @@ class LevelProof:
         bounds = self._bounds
         needs = bounds.needs(ways.low, ways.high, self.entropy)
         better = bounds.proven(needs)
-        start = better.duals if better.price > ways.price else ways.bound.duals
+        start = better if better.price > ways.price else ways.bound
         if self._one_class(needs):
-            better = GibbsBound(bounds.everyone, start)
+            better = GibbsBound(bounds.everyone, start.duals)
         elif better.price < enough:
             found = least_price(
                 bounds.kinds, needs, start, enough, enough, over, bounds.columns(self.entropy), bounds.n_classes,
                 bounds.fields, ROUGH if ways.high - ways.low > _FEW_BITS else EXACT,
             )  # fmt: skip
             bounds.remember(needs, found)
-            better = max(better, found, key=lambda bound: bound.price)
+            better = replace(max(better, found, key=lambda bound: bound.price), columns=found.columns)
         if self._fresh:
             bounds.known, self._fresh = GibbsBound(-inf, better.duals), False
         price = max(ways.price, better.price)

@@ -7,8 +7,8 @@ sum(duals) + (most classes there can be) * min(0, least reduced cost). Duals mov
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -23,6 +23,8 @@ _CONVERGED = 0.5  # times that: relative distance of the linear master's value f
 _MOST_ROUNDS = 200
 _FIRST_WIDTH = 0.3  # of an average record's price
 _KEPT = 5  # cuts a kind of record that outlive a restart
+_REMEMBERED = 400_000  # numbers: the cuts that are kept until the search goes on, at most
+_FRACTIONAL = 0.01  # bits that a fractional class may lack: it is between classes that lack none
 _MASTER_SECONDS = 5.0  # of the linear master, at most
 _GAIN = 5e-3  # relative: what a restart must bring for another one
 
@@ -33,37 +35,39 @@ Column = tuple[float, Floats]  # a class: its cost, and how many records of each
 
 @dataclass(frozen=True)
 class GibbsBound:
-    """A bound on the total price, and the duals that prove it."""
+    """A bound on the total price, the duals that prove it, and classes with which the search goes on."""
 
     price: float
     duals: Floats
+    columns: tuple[Column, ...] = ()
 
 
 def least_price(
-    kinds: Kinds, needs: Needs, start: Floats, scale: float, enough: float, over: Callable[[], bool],
+    kinds: Kinds, needs: Needs, start: GibbsBound, scale: float, enough: float, over: Callable[[], bool],
     columns: Iterable[Column] = (), n_classes: int | None = None, fields: Fields | None = None,
     slack_share: float = ROUGH,
 ) -> GibbsBound:  # fmt: skip
-    """The best bound found from these first duals until time is over, it is `enough`, or the master is solved.
+    """The best bound found from the duals of another until time is over, it is `enough`, or the master is solved.
 
     `scale` is the price of some partition, by which the accuracy is measured; `columns` are classes that steer the
-    duals from the beginning, and `fields` what was learnt of the cells under other needs, which grows.
+    duals from the beginning, as do those of `start`, and `fields` what was learnt of the cells under other needs,
+    which grows.
     """
     counts = kinds.groups.counts
     n = int(counts.sum())
     most = max(1, n // needs.k)
     if n_classes is not None:
         if n_classes > most:
-            return GibbsBound(inf, start)  # there are not enough records for so many classes of that size
+            return GibbsBound(inf, start.duals)  # there are not enough records for so many classes of that size
         most = n_classes
     table = count_vectors(kinds.whole, needs)
     fields = {} if fields is None else fields
     field = fields.setdefault((needs.k, table.largest), kinds.field(table))
     slack = slack_share * scale / most
-    best = GibbsBound(-inf, start)
+    best = GibbsBound(-inf, start.duals)
     gained = True
     everyone = counts.astype(np.float64)
-    recent: deque[tuple[float, Floats]] = deque(maxlen=_KEPT * len(counts))
+    recent: deque[Column] = deque(_able(kinds, needs, start.columns), maxlen=_KEPT * len(counts))
     while gained:
         before = best.price
         # Early cuts were made with worths that have since improved: they are forgotten, the worths are not.
@@ -94,7 +98,7 @@ def least_price(
                 if failures > 3:
                     width, failures = 0.6 * width, 0
             if best.price >= enough or over():
-                return best
+                return replace(best, columns=tuple(recent)[-_REMEMBERED // len(counts) :])
             if (not classes and value < inf) or value - best.price <= _CONVERGED * slack_share * abs(best.price):
                 if not master.box_binds():
                     break
@@ -106,4 +110,12 @@ def least_price(
         if value - best.price < 0 or not classes:
             recent.clear()
         gained = best.price - before > _GAIN * abs(best.price)
-    return best
+    return replace(best, columns=tuple(recent)[-_REMEMBERED // len(counts) :])
+
+
+def _able(kinds: Kinds, needs: Needs, columns: Iterable[Column]) -> Iterator[Column]:
+    """Columns found under these needs or looser ones, without the classes that do not meet these."""
+    nearly = needs._replace(least=needs.least - _FRACTIONAL, total=needs.total - _FRACTIONAL)
+    for cost, members in columns:
+        if kinds.meet(needs if (members == np.rint(members)).all() else nearly, members):
+            yield cost, members
