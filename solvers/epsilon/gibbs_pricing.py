@@ -153,8 +153,8 @@ class Kinds:
         """Whether a class of these members meets the needs."""
         size, bits = float(members.sum()), np.empty(len(needs.least))
         for j, column in enumerate(self.sensitive.T):
-            shares = np.bincount(column, members)
-            shares = shares[shares > 0] / size
+            held = np.bincount(column, members)
+            shares = held[held > 0] / size
             bits[j] = -float(shares @ np.log2(shares))
         return bool(size >= needs.k and (bits >= needs.least - _EQUAL).all() and bits.sum() >= needs.total - _EQUAL)
 
