@@ -26,7 +26,7 @@ _FIRST = 2.0  # bits: by how much the worth of a value's first record may rise a
 _WIDE = 2.0  # times the fewest records: where there may be more, chords are of no use
 
 
-class Sizes(NamedTuple):
+class SizeRange(NamedTuple):
     """The fewest and the most records of a class."""
 
     fewest: int
@@ -34,7 +34,7 @@ class Sizes(NamedTuple):
 
 
 @part
-def taken_between(counts: Ints, worth: Floats, sizes: Sizes) -> tuple[Ints, float]:
+def taken_between(counts: Ints, worth: Floats, sizes: SizeRange) -> tuple[Ints, float]:
     """The members of least total worth, so many of them, and that worth."""
     members = np.zeros(len(counts), np.int64)
     size, total = 0, 0.0
@@ -66,7 +66,7 @@ def _times_log(records: float) -> float:
 
 
 @part
-def _lines(held: Floats, starts: Ints, sizes: Sizes, heights: Floats, slopes: Floats) -> tuple[float, float]:
+def _lines(held: Floats, starts: Ints, sizes: SizeRange, heights: Floats, slopes: Floats) -> tuple[float, float]:
     """For each attribute a height, for each value a slope, and those of the size: bits are below their sum.
 
     Returned are the slope of the size, and the size; a class of counts n has at most heights + sum slopes n + slope N
@@ -99,7 +99,7 @@ def _lines(held: Floats, starts: Ints, sizes: Sizes, heights: Floats, slopes: Fl
 
 @part
 def _missing(
-    held: Floats, starts: Ints, needs: Needs, sizes: Sizes, heights: Floats, slopes: Floats, missing: Floats
+    held: Floats, starts: Ints, needs: Needs, sizes: SizeRange, heights: Floats, slopes: Floats, missing: Floats
 ) -> float:
     """Bits that a class of these counts lacks, times its size: of each attribute and of the total; the size's slope."""
     of_size, size = _lines(held, starts, sizes, heights, slopes)
@@ -115,7 +115,7 @@ def _missing(
 
 @part
 def _worths_at(
-    held: Floats, prices: Floats, stiffness: float, starts: Ints, needs: Needs, sizes: Sizes, heights: Floats,
+    held: Floats, prices: Floats, stiffness: float, starts: Ints, needs: Needs, sizes: SizeRange, heights: Floats,
     missing: Floats, worths: Floats,
 ) -> tuple[float, float]:  # fmt: skip
     """What a record of each value is worth there into `worths`; the offset of every record, and of the class."""
@@ -134,7 +134,7 @@ def _worths_at(
 @part
 def _slope(
     here: Floats, there: Floats, gain: float, prices: Floats, stiffness: float, starts: Ints, needs: Needs,
-    sizes: Sizes, share: float, heights: Floats, missing: Floats, worths: Floats,
+    sizes: SizeRange, share: float, heights: Floats, missing: Floats, worths: Floats,
 ) -> float:  # fmt: skip
     """The derivative of the augmented Lagrangian at this share of the way from one class to another."""
     between = here + share * (there - here)
@@ -151,7 +151,7 @@ def _slope(
 
 @part
 def ascend(
-    base: Floats, counts: Ints, sensitive: Codes, starts: Ints, needs: Needs, sizes: Sizes, members: Floats,
+    base: Floats, counts: Ints, sensitive: Codes, starts: Ints, needs: Needs, sizes: SizeRange, members: Floats,
     prices: Floats, steps: int, stop: float,
 ) -> float:  # fmt: skip
     """A bound on the cost of a class of records that cost `base` each; it ends early once the bound reaches `stop`.

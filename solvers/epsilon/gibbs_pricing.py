@@ -25,7 +25,7 @@ from optmodels.partition import class_sizes, group_rows
 from optmodels.price import Codes, Floats, Price
 from solvers.columns.candidate_centres import Groups, grouped_price, taken
 from solvers.epsilon.class_counts import Counts, Needs, cheapest_vector, worth_of_levels
-from solvers.epsilon.gibbs_ascent import Sizes, ascend, taken_between
+from solvers.epsilon.gibbs_ascent import SizeRange, ascend, taken_between
 
 Ints = NDArray[np.int64]
 
@@ -317,7 +317,7 @@ def _cheapest_class(
                 continue
             bound = _small(base, counts, types, starts, needs.k, table, worths, _STEPS, stop, members)
             for place in range(len(table.large)):
-                sizes = Sizes(table.large[place, 0], table.large[place, 1])
+                sizes = SizeRange(table.large[place, 0], table.large[place, 1])
                 enough = min(stop, bound)
                 of_large = taken_between(counts, base, sizes)[1]
                 if of_large < enough:
