@@ -59,8 +59,8 @@ def measure(name: str, table: om.Table, solver: str, search: float, limit: float
     bound = max(proven.bound, found.bound or 0.0)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     print(
-        f"{name:>12} {table.n:>9,} {different:>9,} {found.seconds:>7.1f} {proven.value:>10.6f} "
-        f"{1 - first / proven.value:>7.1%} {bound:>10.6f} {1 - bound / proven.value:>7.1%} {proven.seconds:>8.1f} "
+        f"{name:>12} {table.n:>9,} {different:>9,} {found.seconds:>7.1f} {proven.value:>10.4g} "
+        f"{1 - first / proven.value:>7.1%} {bound:>10.4g} {1 - bound / proven.value:>7.1%} {proven.seconds:>8.1f} "
         f"{ended - began:>6.0f} {1e3 * (ended - searched) / different:>6.2f} {memory:>5.1f}",
         flush=True,
     )
