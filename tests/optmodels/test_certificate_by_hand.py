@@ -314,7 +314,7 @@ def test_sizes_and_centres_that_may_not_be() -> None:
         ({"price": {"points": POINTS, "centres": CENTRES, "metric": "crow"}}, "metric called 'crow'"),
         ({"price": {"points": POINTS, "centres": [[1.0]] * 2, "metric": "manhattan"}}, "different places"),
         (
-            {"price": {"points": [[float("nan")] * 2] * 5, "centres": CENTRES, "metric": "manhattan"}},
+            {"price": {"points": [[float("nan"), 0.0], *POINTS[1:]], "centres": CENTRES, "metric": "manhattan"}},
             "different places",
         ),
         ({"tolls": [0.0]}, "prices of other centres"),

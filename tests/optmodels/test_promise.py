@@ -97,6 +97,14 @@ def test_numbers_of_which_none_is_missing_need_no_list(tmp_path: Path) -> None:
     assert said["suppressed"] == {"how": "drop", "records": 0, "most": 0.0}
 
 
+def test_numbers_in_an_order_of_their_own_are_listed(tmp_path: Path) -> None:
+    paid = PEOPLE[:6].assign(pay=[2, 9, 5, 2, 9, 5])
+    own = table(paid, sensitive=["pay"], ordered=[], hierarchies={}, orders={"pay": [2, 9, 5]})
+    release(own, [0] * 6, promise=Conditions(k=2, t=0.9)).to_csv(tmp_path / "release.csv")
+    said = load_promise(tmp_path / "release.promise.json")
+    assert said["conditions"]["sensitive"]["pay"]["order"] == ["2", "9", "5"]
+
+
 def test_a_tree_that_no_distance_climbs_is_not_told(tmp_path: Path) -> None:
     release(table(), [0] * 7, promise=Conditions(k=2, distinct_l=2, beta=9.0)).to_csv(tmp_path / "release.csv")
     asked = load_promise(tmp_path / "release.promise.json")["conditions"]["sensitive"]
