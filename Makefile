@@ -36,7 +36,8 @@ lowest:
 	.venv-lowest/bin/python -m pip install --quiet --upgrade pip
 	$(PYTHON) -c 'import tomllib; \
 		project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-		wanted = project["dependencies"] + project["optional-dependencies"]["transport"]; \
+		extras = project["optional-dependencies"]; \
+		wanted = project["dependencies"] + extras["transport"] + extras["study"]; \
 		print("\n".join(one.replace(">=", "==") for one in wanted))' > .venv-lowest/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet -r .venv-lowest/lowest.txt --editable . pytest pytest-xdist hypothesis
 	.venv-lowest/bin/python -m pytest -n $(WORKERS) tests/optmodels
