@@ -7,6 +7,7 @@ import pytest
 from formulations import Aminifar, Generalisation, LiangSamavi, Microaggregation, MoObam
 from optmodels import registry
 from optmodels.problem import Problem
+from optmodels.solution import Solution
 from optmodels.solver import FrontSolver
 from optmodels.structures import Priced
 from optmodels.testing import small_table
@@ -45,15 +46,22 @@ def test_no_bound_is_beyond_what_anyone_finds(place: int) -> None:
     assert max(bounds.values()) <= least + 1e-9 * max(1.0, abs(least)), bounds
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_no_bound_of_a_front_is_beyond_what_anyone_finds(seed: int) -> None:
-    problem = MoObam(k=3).build(small_table(30, seed=seed, sensitive=1 + seed))
-    points = []
+def everyones(problem: Problem, seconds: float, seed: int) -> Iterator[Solution]:
+    """The points of all front solvers, each with so many seconds."""
     for name in registry.solver_names():
         solver = quick(name)
         if isinstance(solver, FrontSolver) and type(solver).missing() is None and solver.refuses_front(problem) is None:
-            points += list(solver.pareto(problem, time_limit=3 * SECONDS, seed=seed))
-    proven = [point for point in points if point.bound is not None]
+            yield from solver.pareto(problem, time_limit=seconds, seed=seed)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_bound_of_a_front_is_beyond_what_anyone_finds(seed: int) -> None:
+    problem = MoObam(k=3).build(small_table(30, seed=seed, sensitive=1 + seed))
+    for seconds in (3 * SECONDS, 15 * SECONDS, 75 * SECONDS):  # a busy machine proves nothing in the first
+        points = list(everyones(problem, seconds, seed))
+        proven = [point for point in points if point.bound is not None]
+        if len(proven) > 2:
+            break
     assert len(proven) > 2
     for point in proven:
         better = [one.values["loss"] for one in points if one.values["entropy"] >= point.values["entropy"] - 1e-9]

@@ -173,7 +173,10 @@ def test_only_everyone_together_has_the_most_entropy() -> None:
 def test_a_front_of_levels_is_certified_from_end_to_end(sensitive: int) -> None:
     problem = problem_of(30, 4, sensitive, k=3)
     assert certified_levels.applies(problem)
-    front = Epsilon(levels=4).pareto(problem, time_limit=3.0)
+    for seconds in (3.0, 15.0, 75.0):  # a busy machine proves nothing in three
+        front = Epsilon(levels=4).pareto(problem, time_limit=seconds)
+        if all(point.gap is not None for point in front):
+            break
     assert len(front) >= 3
     for point in front:
         check_solution(point)
