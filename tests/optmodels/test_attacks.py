@@ -25,7 +25,7 @@ from optmodels.errors import InputError
 from optmodels.metrics import risk
 from optmodels.metrics.privacy import Transport
 from optmodels.objectives import objective_named
-from optmodels.partition import canonical
+from optmodels.partition import canonical, histograms
 from optmodels.table.hierarchy import Hierarchy
 from optmodels.testing import partitions
 from solvers import pareto, solve
@@ -153,6 +153,15 @@ def test_homogeneity_of_all_attributes_is_not_that_of_any() -> None:
     labels = np.array([0, 0, 1, 1, 2, 2])
     both = {name: objective_named(name, table).measure(labels) for name in ("homogeneity", "homogeneity-all")}  # type: ignore[misc]
     assert both == {"homogeneity": 6, "homogeneity-all": 4}
+
+
+def test_what_is_not_said_is_twice_as_frequent_and_half_apart() -> None:
+    found = histograms([0] * 4 + [1] * 4, [1, 1, 1, 0, 0, 0, 0, 0])
+    for share, open_to_it in ((0.3, 4), (0.4, 0)):  # of all who have the value that 3/4 of the first class have
+        assert risk.skewness([found], [np.array([1 - share, share])]) == open_to_it
+    pay = histograms([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 3, 4])  # half of an order of five, and all of it
+    assert risk.similarity([pay], [Transport.ordered(5)]) == 3
+    assert risk.homogeneity_of_all([histograms([0, 0, 1, 1], [2, 2, 0, 1])]) == 2
 
 
 def test_attacks_are_asked_for_in_words_that_make_sense() -> None:
