@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from optmodels.centroids.space import CentroidSpace
 
 _SEED_RECORDS = 2_000  # records among which k-means++ draws its centroids
+_SEED_COMPARISONS = 500_000  # of records with centroids drawn before, for each start
 
 
 class Decisions(Protocol):
@@ -175,12 +176,16 @@ def _random_records(space: CentroidSpace, many: int, draw: np.random.Generator) 
 
 
 def _spread_records(space: CentroidSpace, many: int, draw: np.random.Generator) -> Floats:
-    """Records drawn one after the other with a chance that grows with their cost under those drawn before."""
+    """Records drawn one after the other with a chance that grows with their cost under those drawn before.
+
+    Where they are so many that this takes long, the later ones are drawn as they come.
+    """
     price = space.price
     pool = draw.permutation(price.n)[:_SEED_RECORDS]
     chosen = [int(draw.integers(len(pool)))]
     nearest = np.full(len(pool), np.inf)
-    while len(chosen) < many:
+    spread = min(many, _SEED_COMPARISONS // len(pool))
+    while len(chosen) < spread:
         last = pool[chosen[-1]]
         squared = ((price.numeric[pool] - price.numeric[last]) ** 2).sum(axis=1)
         nearest = np.minimum(nearest, squared + (price.codes[pool] != price.codes[last]) @ price.code_weights)
@@ -189,4 +194,5 @@ def _spread_records(space: CentroidSpace, many: int, draw: np.random.Generator) 
             chosen.append(int(draw.integers(len(pool))))
         else:
             chosen.append(int(np.searchsorted(np.cumsum(nearest), draw.random() * total)))
-    return _records(space, pool[np.minimum(chosen, len(pool) - 1)])
+    spread_out = _records(space, pool[np.minimum(chosen, len(pool) - 1)])
+    return np.concatenate([spread_out, _random_records(space, many - len(chosen), draw)])

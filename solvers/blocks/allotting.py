@@ -70,15 +70,20 @@ def cut_with_classes(
 ) -> Cuts:
     """Blocks of at most `size` records, or of one class, with the classes that are theirs.
 
-    A part stays whole that no cut leaves two halves of that can have their classes, and so do all once halted.
+    A part stays whole that no cut leaves two halves of that can have their classes, and so do all once halted; where
+    only single classes will do (a size of 0), all do once one does.
     """
     cutter = _Halver(allotment, by_strata)
     blocks: list[tuple[Rows, Rows]] = []
     pairs: list[int] = []
+    stuck = False
 
     def cut(rows: Rows, classes: Rows) -> None:
-        halves = None if len(rows) <= size or len(classes) == 1 or halted() else cutter.halves(rows, classes)
+        nonlocal stuck
+        ended = len(rows) <= size or len(classes) == 1 or stuck or halted()
+        halves = None if ended else cutter.halves(rows, classes)
         if halves is None:
+            stuck = stuck or (size == 0 and len(classes) > 1)
             blocks.append((rows, classes))
             return
         before = len(blocks)
