@@ -176,3 +176,9 @@ def test_what_is_not_known_is_said() -> None:
     assert solution.status is Status.NONE
     with pytest.raises(NoSolutionError, match=r"Whether 8 classes can satisfy k >= 3, t <= 0.1.* is not known"):
         solution.require()
+
+
+def test_what_there_was_no_time_to_decide_is_not_decided_however_much_was_listed() -> None:
+    test = Conditions(2, t=0.3).compile(table_of([0, 1, 0, 1, 0, 1, 0, 0]))
+    with patch.object(dealing, "_chosen", lambda *_: (None, False)):
+        assert dealing._counted(test, dealing._kinds(test), 2, 1.0) == (None, False)

@@ -38,6 +38,7 @@ def test_people_of_classes() -> None:
 def test_people_where_nothing_is_sensitive() -> None:
     plain = om.Table(VISITS.drop(columns="ill"), quasi={"age": "numeric"}, person="patient")
     test = om.Conditions(k=2).compile(plain)
+    assert test.entropies.size == 0  # people are no sensitive attribute
     assert (test.people, test.codes.shape) == (0, (8, 1))
     assert (test.of_records.people, test.of_records.codes.shape) == (-1, (8, 0))
     assert test.take(np.array([0, 3])).with_k(3).distinct_l.tolist() == [3]
