@@ -320,3 +320,12 @@ def test_no_class_of_a_size_is_nearer_to_the_table_than_the_bound(values: list[i
     assert bound <= nearest + 1e-12
     if ground == "ordered":  # where every edge may be rounded by itself
         assert bound == pytest.approx(nearest, abs=1e-12)
+
+
+def test_recursive_diversity_is_strict() -> None:
+    """Two of the most frequent value are not rarer than once the other two."""
+    table = table_of("aabc" + "aabbcc")
+    for c, kept in ((1.0, False), (1.01, True), (0.99, False)):
+        test = Conditions(k=2, recursive=(c, 2)).compile(table)
+        assert meets(test, count_values(test, np.arange(4)), 4) == kept
+    assert not meets(test, count_values(test, np.arange(2)), 2)
