@@ -182,3 +182,15 @@ def test_what_there_was_no_time_to_decide_is_not_decided_however_much_was_listed
     test = Conditions(2, t=0.3).compile(table_of([0, 1, 0, 1, 0, 1, 0, 0]))
     with patch.object(dealing, "_chosen", lambda *_: (None, False)):
         assert dealing._counted(test, dealing._kinds(test), 2, 1.0) == (None, False)
+
+
+@pytest.mark.parametrize(("values", "n_classes"), [("aab" * 3, 2), ("aaaabbb" * 3, 2), ("aaaabbb" * 7, 3)])
+def test_classes_that_mirror_the_table_are_found_where_equal_ones_do_not(values: str, n_classes: int) -> None:
+    """Each is as many times the least part of the table that mirrors it as the others, or once more."""
+    frame = pd.DataFrame({"age": range(len(values)), "illness": list(values)})
+    test = Conditions(2, t=0.0).compile(Table(frame, quasi={"age": "numeric"}, sensitive="illness"))
+    dealt = deal(test, n_classes)
+    assert dealt.labels is not None
+    assert not broken_classes(test, *members(dealt.labels)).any()
+    assert len(np.unique(dealt.labels)) == n_classes
+    assert deal(test, values.count("b") + 1) == Dealt(decided=True)
