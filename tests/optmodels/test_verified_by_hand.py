@@ -52,6 +52,16 @@ def promised(release: Path, **said: Any) -> dict[str, Any]:
     }
 
 
+def without(records: int, release: Path, **asked: Any) -> dict[str, Any]:
+    """Of four and so many more records, these were left out; asked are conditions by sensitive attribute."""
+    return promised(
+        release,
+        suppressed={"how": "drop", "records": records, "most": 0.5},
+        data={"records": 4 + records, "sha256": None},
+        conditions={"sensitive": asked},
+    )
+
+
 def checks(release: Path, promise: dict[str, Any], **more: Any) -> Found:
     return {one.what: (one.promised, one.found, one.kept) for one in verify(release, promise, **more).checks}
 
@@ -123,12 +133,7 @@ def test_rows_that_say_nothing_are_in_no_class(tmp_path: Path) -> None:
 def test_distances_from_a_whole_of_which_records_are_left_out_take_the_original(tmp_path: Path) -> None:
     path, original = written(tmp_path), tmp_path / "people.csv"
     asked = {"t": 0.2, "t_distance": "equal", "numbers": False}
-    promise = promised(
-        path,
-        suppressed={"how": "drop", "records": 2, "most": 0.5},
-        data={"records": 6, "sha256": None},
-        conditions={"sensitive": {"illness": asked}},
-    )
+    promise = without(2, path, illness=asked)
     why = "2 records are left out, so that it takes the original to tell"
     assert checks(path, promise)["t of 'illness'"] == ("at most 0.2 (equal)", why, None)
     original.write_text("\n".join([*ORIGINAL, "60,flu,x,e", "61,flu,x,f", ""]))
@@ -145,12 +150,7 @@ def test_a_whole_is_known_where_it_is_of_every_attribute(tmp_path: Path) -> None
     """Notes were filled in, so that no distance of theirs can be told: nor can those of illnesses, beside them."""
     path, original = written(tmp_path), tmp_path / "people.csv"
     asked = {"t": 0.9, "t_distance": "equal", "numbers": False}
-    promise = promised(
-        path,
-        suppressed={"how": "drop", "records": 1, "most": 0.5},
-        data={"records": 5, "sha256": None},
-        conditions={"sensitive": {"illness": asked, "note": asked}},
-    )
+    promise = without(1, path, illness=asked, note=asked)
     original.write_text("\n".join([*ORIGINAL, "60,flu,x,e", ""]))
     assert checks(path, promise, original=original)["t of 'illness'"][2]
     original.write_text("\n".join([*ORIGINAL, "60,flu,,e", ""]))

@@ -20,7 +20,7 @@ from optmodels.problem import Formulation, Objective, Problem
 from optmodels.solution import Status
 from optmodels.testing import check_solution, small_table
 from solvers.blocks import Blocks
-from solvers.blocks.allotting import Allotment, cut_with_classes
+from solvers.blocks.allotting import Allotment, _Halver, cut_with_classes
 from solvers.blocks.cutting import Cut
 from solvers.blocks.shared import shared
 from solvers.blocks.work import median_cuts
@@ -213,6 +213,27 @@ def test_classes_of_at_least_k_follow_their_centres() -> None:
     cuts = cut_with_classes(Allotment.of(problem), 8)  # type: ignore[arg-type]
     assert len(cuts) == 2
     check_solution(Blocks(block_size=8).solve(problem))
+
+
+def test_cuts_to_single_classes_end_where_one_cannot_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks go on being cut where others cannot be; for single classes of all that would be in vain."""
+    table = Table(pd.DataFrame({"x": np.arange(64.0)}), quasi={"x": "numeric"})
+    allotment = Allotment.of(Aminifar(n_clusters=16, n_init=1).build(table))
+    assert allotment is not None
+    assert len(cut_with_classes(allotment, 0)) == 16
+    in_vain, halves = [], _Halver.halves
+
+    def none_of_eight(halver: _Halver, rows: Any, classes: Any) -> Any:
+        if len(rows) > 8:
+            return halves(halver, rows, classes)
+        in_vain.append(rows)
+        return None
+
+    monkeypatch.setattr(_Halver, "halves", none_of_eight)
+    assert len(cut_with_classes(allotment, 4)) == len(in_vain) == 8
+    in_vain.clear()
+    assert len(cut_with_classes(allotment, 0)) < 8
+    assert len(in_vain) == 1
 
 
 def test_blocks_without_classes_are_merged_with_neighbours() -> None:

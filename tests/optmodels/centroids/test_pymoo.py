@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from pymoo.algorithms.moo.moead import MOEAD
 from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -13,7 +14,8 @@ from pymoo.optimize import minimize
 from pymoo.util.ref_dirs import get_reference_directions
 
 from formulations import Aminifar, LiangSamavi, MajeedHwang, Microaggregation, MoObam
-from optmodels.centroids import pymoo_problem
+from optmodels import Table
+from optmodels.centroids import operators, pymoo_problem
 from optmodels.centroids.operators import CentroidSampling, SamePartition
 from optmodels.centroids.pymoo_problem import CentroidProblem
 from optmodels.centroids.space import Decoded
@@ -50,6 +52,21 @@ def costs_of(problem: Problem, labels: np.ndarray, n_objectives: int) -> list[fl
 
 def operators_of(native: CentroidProblem) -> dict[str, object]:
     return dict(native.operators)
+
+
+def test_starts_are_spread_out_no_longer_than_is_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many centroids however few are spread out, and as far apart as they would be where all are."""
+    table = pd.DataFrame({"x": [0.0] * 57 + [100.0, 200.0, 300.0]})
+    problem = Aminifar(n_clusters=4, centres="free").build(Table(table, quasi={"x": "numeric"}, scaling="none"))
+    native = problem.to_pymoo().native
+    assert isinstance(native, CentroidProblem)
+
+    def spread() -> Floats:
+        return np.ptp(sampled(native, 40).reshape(40, 4, -1)[1::2, :, 0], axis=1)
+
+    everywhere = spread()
+    monkeypatch.setattr(operators, "_SEED_COMPARISONS", 60)  # one look at each record: only the first is drawn so
+    assert everywhere.mean() > 2 * spread().mean()
 
 
 @pytest.mark.parametrize("model", MODELS)
